@@ -1,0 +1,45 @@
+# Stemma's commands. `make` alone lists them. Each makes the environment it needs first.
+
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+ENV := .venv/.made
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint format protos mutants check-fresh lock clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+# Everything that decides what is installed.
+$(ENV): pyproject.toml requirements.lock tools/make_env.sh
+	@PYTHON='$(PYTHON)' tools/make_env.sh
+
+run: $(ENV) ## Start Stemma: REST and SSE, gRPC, SQLite in ./data, a small local model (stop: Ctrl-C)
+	@exec $(BIN)/stemma up $(ARGS)
+
+test: $(ENV) ## Run every test, on SQLite and a real PostgreSQL (one test: make test ARGS="-k name")
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(ENV) ## Check style, types, layers, the contract, its generated code, and the rules of the house
+	@$(BIN)/python -m tools.lint $(ARGS)
+
+format: $(ENV) ## Let ruff format and fix what it can
+	@$(BIN)/ruff check --quiet --fix --exit-zero . && $(BIN)/ruff format .
+
+protos: $(ENV) ## Generate protos/gen from protos/stemma
+	@$(BIN)/python -m tools.protos
+
+mutants: $(ENV) ## Plant the faults of tools/mutants.toml one by one: each must be caught by its test
+	@$(BIN)/python -m tools.mutants $(ARGS)
+
+check-fresh: ## Clone the last commit to an empty home; run `make run`, README's first curl, `make test` there
+	@$(PYTHON) -m tools.check_fresh $(ARGS)
+
+lock: $(ENV) ## Resolve pyproject.toml into requirements.lock (newer versions: make lock ARGS=--upgrade)
+	@tools/lock.sh $(ARGS)
+
+clean: ## Remove the environment and every cache (not ./data)
+	@rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Owns the truth: sessions, their trees, and what a commit changes."""

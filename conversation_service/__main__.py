@@ -1,0 +1,3 @@
+from conversation_service.main import run
+
+run()

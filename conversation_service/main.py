@@ -1,0 +1,165 @@
+"""Puts the service together, and runs it until it is told to stop."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+from stemma.conversation.v1 import (
+    context_service_pb2,
+    floor_service_pb2,
+    run_service_pb2,
+    session_service_pb2,
+)
+from uuid_utils import uuid7
+
+from conversation_service.migrate import SCRIPTS
+from conversation_service.rpc.contexts import Contexts
+from conversation_service.rpc.floor_reads import FloorReads
+from conversation_service.rpc.floor_writes import FloorWrites
+from conversation_service.rpc.runs import Runs
+from conversation_service.rpc.sessions import Sessions
+from conversation_service.settings import BadSettings, Settings, check_auth, secret_keys
+from kernel.errors import StemmaError, Unavailable
+from kernel.generation.hub import RunHub
+from kernel.generation.registry import Providers
+from kernel.generation.runner import RunLimits
+from kernel.rpc.logs import configure_logs
+from kernel.rpc.server import CannotListen, Server, serve
+from kernel.rpc.signals import run_until_signal
+from kernel.rpc.tokens import PageTokens
+from kernel.runs.control import HubRuns, recover
+from kernel.runs.respond import Generation
+from kernel.storage.engine import Engines
+from kernel.storage.migrate import migrate
+from kernel.storage.processes import Processes
+from kernel.storage.store import SqlStore
+from kernel.verbs.env import Env
+from kernel.wire.codec import WireCodec
+
+log = structlog.get_logger(__name__)
+
+# Seconds: between two renewals of this process's lease and looks for runs of dead ones; that runs
+# may take to end by themselves when the service stops; that stopping may take in all.
+_BEAT, _RUNS_END, _STOPS_WITHIN = 2.0, 4.0, 9.0
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_uuid7() -> str:
+    return str(uuid7())
+
+
+class Floors(FloorWrites, FloorReads):
+    """FloorService."""
+
+    def __init__(self, env: Env, tokens: PageTokens) -> None:
+        FloorWrites.__init__(self, env)
+        FloorReads.__init__(self, env, tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running service. `address` is where it listens."""
+
+    address: str
+    env: Env
+    generation: Generation
+    server: Server
+    store: SqlStore
+
+
+@asynccontextmanager
+async def build(
+    settings: Settings,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    new_id: Callable[[], str] = new_uuid7,
+    limits: RunLimits | None = None,
+) -> AsyncIterator[Service]:
+    """The service, serving; it drains when the block ends.
+
+    Raises BadSettings, CannotListen, or an error of the kernel when the database cannot be used.
+    """
+    check_auth(settings)
+    tokens = PageTokens(secret_keys(settings))
+    providers = Providers(settings.providers)
+    engines = Engines(settings.database_url)
+    engines.hold()
+    try:
+        await migrate(engines, SCRIPTS)
+        store = SqlStore(engines, clock)
+        hub, codec = RunHub(), WireCodec()
+        env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
+        generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
+        async with _beating(env, Processes(engines, generation.owner)):
+            server = await _serve(settings, env, generation, tokens)
+            try:
+                yield Service(server.address, env, generation, server, store)
+            finally:
+                await server.drain(_STOPS_WITHIN)
+                await hub.drain(0)
+                await store.idle()
+    finally:
+        await providers.aclose()
+        await engines.close()
+
+
+async def _serve(settings: Settings, env: Env, generation: Generation, tokens: PageTokens) -> Server:
+    providers = generation.providers
+    services = {
+        session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: Sessions(env, providers, tokens),
+        floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(env, tokens),
+        run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
+        context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(env, providers),
+    }
+    return await serve(services, settings.conversation, before_stop=lambda: generation.hub.drain(_RUNS_END))
+
+
+@asynccontextmanager
+async def _beating(env: Env, processes: Processes) -> AsyncIterator[None]:
+    """Keeps this process's lease, and ends what dead ones left; first before the block begins."""
+    await processes.renew()
+    await recover(env, await processes.orphaned_runs())
+    beating = asyncio.create_task(_beat(env, processes))
+    try:
+        yield
+    finally:
+        beating.cancel()
+        with suppress(asyncio.CancelledError):
+            await beating
+        with suppress(Unavailable):
+            await processes.leave()
+
+
+async def _beat(env: Env, processes: Processes) -> None:
+    while True:
+        await asyncio.sleep(_BEAT)
+        try:
+            await processes.renew()
+            await recover(env, await processes.orphaned_runs())
+        except StemmaError as error:
+            log.warning("beat failed; it is tried again", reason=error.reason)
+
+
+def run() -> None:
+    """`python -m conversation_service`."""
+    settings = Settings()
+    configure_logs(style=settings.log_format, level=settings.log_level)
+
+    async def main(stop: asyncio.Event) -> None:
+        async with build(settings) as service:
+            print(f"conversation_service listening on {service.address}", flush=True)
+            if not settings.auth:
+                log.warning("STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`")
+            await stop.wait()
+
+    try:
+        run_until_signal(main)
+    except (BadSettings, CannotListen, StemmaError) as error:
+        sys.exit(f"conversation_service: {error}")

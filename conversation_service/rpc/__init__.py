@@ -1,0 +1,1 @@
+"""One servicer a service. A method is check, call, convert."""

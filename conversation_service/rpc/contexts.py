@@ -1,0 +1,87 @@
+"""ContextService."""
+
+from stemma.conversation.v1 import context_service_pb2 as pb
+from stemma.kernel.v1 import context_pb2
+
+from conversation_service.rpc.common import config_of, content_of
+from kernel.errors import NotFound, invalid
+from kernel.generation.registry import Providers
+from kernel.rpc.call import Call
+from kernel.rpc.checks import branch_name, uuid_field
+from kernel.runs.context import Assembled, Place, assemble
+from kernel.tree.model import PageContent
+from kernel.verbs.env import MAIN, Env, ReadTx, known_session
+from kernel.verbs.queries import known_floor, path_end
+
+# Of the 4 MiB that an answer may have; the rest is for the explanation.
+_MAX_BYTES = 3 * 1024 * 1024 + 512 * 1024
+
+
+class Contexts:
+    def __init__(self, env: Env, providers: Providers) -> None:
+        self._env = env
+        self._providers = providers
+
+    async def assemble_context(self, request: pb.AssembleContextRequest, call: Call) -> bytes:
+        session_id = uuid_field(request.session_id, "session_id")
+        floor_id = uuid_field(request.floor_id, "floor_id", required=False)
+        if floor_id and request.branch:
+            raise invalid("floor_id", "not together with branch")
+        branch = branch_name(request.branch, MAIN)
+        given = content_of(request.input.messages, "input.messages")
+        overrides = config_of(request.options.overrides, "options.overrides", self._providers)
+        async with self._env.store.reading(call.identity.tenant_id) as tx:
+            session = await known_session(tx, session_id)
+            place = await _place(tx, session_id, branch, floor_id, given)
+            assembled = await assemble(tx, self._env.codec, session, overrides, place, _MAX_BYTES)
+        # The stored bytes are the field's own encoding: they go out as they are.
+        explanation = pb.AssembleContextResponse(explanation=_explanation(assembled))
+        return assembled.context.blob + explanation.SerializeToString(deterministic=True)
+
+
+async def _place(
+    tx: ReadTx, session_id: str, branch_name: str, floor_id: str, given: PageContent | None
+) -> Place:
+    """Below the named floor or the branch's head; with a pending floor, below its parent."""
+    if not floor_id:
+        branch = await tx.branch(session_id, branch_name)
+        if branch is None:
+            raise NotFound("branch")
+        if branch.pending_floor_id is not None:
+            pending = await known_floor(tx, branch.pending_floor_id)
+            parent = await known_floor(tx, pending.parent_floor_id or "")
+            pages = [pending.input] if pending.input else []
+            return Place(parent, pending.floor_id, pages, True, given)
+    return Place(await path_end(tx, session_id, branch_name, floor_id), given=given)
+
+
+def _explanation(assembled: Assembled) -> context_pb2.Explanation:
+    selection = assembled.context.selection
+    return context_pb2.Explanation(
+        entries=[
+            context_pb2.ContextEntry(
+                floor_id=entry.floor_id,
+                page_id=entry.page_id if entry.floor_id else "",
+                message_id=f"{entry.page_id}.{entry.index}" if entry.floor_id else "",
+                tokens=entry.fact.tokens,
+                why=entry.why,
+            )
+            for entry in selection.entries
+        ],
+        left_out=[
+            context_pb2.LeftOut(
+                floor_id=out.floor_id,
+                message_id=f"{out.page_id}.{out.index}" if out.page_id and out.floor_id else "",
+                tokens=out.tokens,
+                why=out.why,
+            )
+            for out in selection.left_out
+        ],
+        tokens_in=selection.tokens_in,
+        tokens_on_path=selection.tokens_on_path,
+        tokens_abandoned=assembled.tokens_abandoned,
+        token_counter=assembled.token_counter,
+        config_version=assembled.config_version,
+        live_version=assembled.live_version,
+        context_digest=assembled.context.digest,
+    )

@@ -1,0 +1,106 @@
+"""The environment's settings, checked before anything starts."""
+
+import base64
+import binascii
+import ipaddress
+import os
+import secrets
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from kernel.generation.registry import ProviderSettings
+
+
+class BadSettings(Exception):
+    """The service cannot start like this; the text says what to change."""
+
+
+class Settings(BaseSettings):
+    """`STEMMA_` variables; see the table in the README."""
+
+    model_config = SettingsConfigDict(env_prefix="STEMMA_", extra="ignore")
+
+    conversation: str = "127.0.0.1:50051"
+    data: Path = Path("data")
+    conversation_database_url: str = ""
+    auth: Literal["", "off", "on"] = ""
+    secret_key: str = Field(default="", repr=False)
+    provider: str = ""
+    openai_base_url: str = ""
+    openai_api_key: str = Field(default="", repr=False)
+    model: str = ""
+    script: str = ""
+    log_level: str = "INFO"
+    log_format: Literal["json", "console"] = "json"
+
+    @property
+    def database_url(self) -> str:
+        return self.conversation_database_url or f"sqlite:///{self.data / 'conversation.db'}"
+
+    @property
+    def providers(self) -> ProviderSettings:
+        return ProviderSettings(
+            default=self.provider,
+            openai_base_url=self.openai_base_url,
+            openai_api_key=self.openai_api_key,
+            openai_model=self.model,
+            script=self.script,
+        )
+
+
+def check_auth(settings: Settings) -> None:
+    """Only the off mode is served yet, and only on loopback."""
+    host = settings.conversation.rpartition(":")[0].strip("[]")
+    loopback = host == "localhost" or _is_loopback(host)
+    if settings.auth == "on" or (not loopback and settings.auth == ""):
+        raise BadSettings(
+            "STEMMA_AUTH=on is not served yet: listen on loopback (STEMMA_CONVERSATION=127.0.0.1:50051)."
+        )
+    if not loopback:
+        raise BadSettings(
+            "STEMMA_AUTH=off is for loopback only: set STEMMA_CONVERSATION to 127.0.0.1 or [::1]."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def secret_keys(settings: Settings) -> list[bytes]:
+    """The keys that seal page tokens, newest first; on the embedded default, made on first start."""
+    if settings.secret_key:
+        return [_key(text.strip()) for text in settings.secret_key.split(",")]
+    if not settings.database_url.startswith("sqlite"):
+        raise BadSettings(
+            "STEMMA_SECRET_KEY is required with PostgreSQL: 32 random bytes in base64, the same for "
+            "every replica (python -c 'import base64,secrets;"
+            "print(base64.b64encode(secrets.token_bytes(32)).decode())')."
+        )
+    return [_key(_kept_key(settings.data / "secret.key"))]
+
+
+def _kept_key(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(base64.b64encode(secrets.token_bytes(32)).decode())
+    return path.read_text()
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        key = b""
+    if len(key) != 32:
+        raise BadSettings("STEMMA_SECRET_KEY holds 32 bytes in base64; several are separated by commas.")
+    return key

@@ -1,0 +1,57 @@
+"""The gateway's process: settings from the environment, one line when it is ready, 0 at a clean end."""
+
+import asyncio
+import logging
+import signal
+import sys
+
+import structlog
+from pydantic import ValidationError
+
+from gateway.app import build
+from gateway.server import serve
+from gateway.settings import Settings
+
+__all__ = ["build", "main"]
+
+
+def main() -> None:
+    """Runs until SIGTERM or SIGINT. Exits with 2 for settings that it refuses, 1 for an address that
+    cannot be had."""
+    _log_to_stderr()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.exit(_refused(error))
+    try:
+        asyncio.run(_run(settings))
+    except OSError as error:
+        print(f"gateway: cannot listen on {settings.http}: {error.strerror}", file=sys.stderr)
+        sys.exit(1)
+
+
+async def _run(settings: Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await serve(settings, on_ready=_say_ready, stop=stop)
+
+
+def _say_ready(url: str) -> None:
+    structlog.get_logger("gateway").info("authentication is off: everybody on this machine is the owner")
+    print(f"gateway listening on {url}", flush=True)
+
+
+def _refused(error: ValidationError) -> int:
+    for one in error.errors(include_url=False, include_input=False):
+        name = "".join(f"STEMMA_{part}".upper() for part in one["loc"][:1])
+        text = one["msg"].removeprefix("Value error, ")
+        print(f"gateway: {name}: {text}" if name else f"gateway: {text}", file=sys.stderr)
+    return 2
+
+
+def _log_to_stderr() -> None:
+    """stdout is for the one line that says where we listen."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))

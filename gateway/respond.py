@@ -1,0 +1,63 @@
+"""`Respond` as one JSON answer: the stream is read to its end, and the last frame says how it ended."""
+
+from typing import Any
+
+import grpc
+from google.rpc import code_pb2
+from stemma.conversation.v1 import run_service_pb2
+from stemma.kernel.v1 import run_pb2
+
+from gateway.errors import HTTP_STATUS, Refusal, refusal
+from gateway.services import method_of
+from gateway.upstream import Metadata, Upstream
+
+_SERVICE = run_service_pb2.DESCRIPTOR.services_by_name["RunService"]
+_GET_RUN = method_of(_SERVICE.methods_by_name["GetRun"])
+RESPOND = method_of(_SERVICE.methods_by_name["Respond"]).path
+
+
+async def respond_result(
+    first: Any, call: Any, upstream: Upstream, metadata: Metadata
+) -> run_service_pb2.RespondResult:
+    """The run, its floor and the branch, for a run that committed or was cancelled. Refuses as the
+    `failed` frame says, with run_id and floor_id in the metadata; with 503 when the stream ends
+    without a last frame (the run may go on: a repeat joins it). Raises AioRpcError."""
+    response, last = first, run_pb2.RunEvent()
+    while response is not grpc.aio.EOF:
+        last = response.event
+        response = await call.read()
+    kind = last.WhichOneof("event")
+    if kind == "failed":
+        raise _failed(last)
+    if kind not in {"floor_committed", "cancelled"}:
+        raise _cut(last)
+    end = getattr(last, kind)
+    found: Any = await upstream.unary(_GET_RUN, run_service_pb2.GetRunRequest(run_id=last.run_id), metadata)
+    return run_service_pb2.RespondResult(
+        run=found.run,
+        floor=end.floor,
+        branch=end.branch if end.HasField("branch") else None,
+    )
+
+
+def _failed(event: run_pb2.RunEvent) -> Refusal:
+    code = event.failed.code if event.failed.code in HTTP_STATUS else code_pb2.UNAVAILABLE
+    return refusal(
+        code,
+        event.failed.reason,
+        "The run failed. Its floor is kept with what was written, and can be regenerated.",
+        metadata=_names(event),
+    )
+
+
+def _cut(event: run_pb2.RunEvent) -> Refusal:
+    return refusal(
+        code_pb2.UNAVAILABLE,
+        "UNAVAILABLE",
+        "The run's stream ended early. Retry with the same request_id.",
+        metadata=_names(event),
+    )
+
+
+def _names(event: run_pb2.RunEvent) -> dict[str, str]:
+    return {"run_id": event.run_id, "floor_id": event.floor_id}

@@ -1,0 +1,86 @@
+"""What the environment decides. Read once, by `main`; nothing is read at import."""
+
+import ipaddress
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import PositiveFloat, PositiveInt, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/@]+):(?P<port>\d{1,5})")
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """`host:port` or `[v6]:port` as (host without brackets, port). ValueError when it is neither."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match["port"]) > 65535:
+        raise ValueError("must be HOST:PORT, with an IPv6 address in brackets")
+    return match["host"].strip("[]"), int(match["port"])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address with this host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Settings(BaseSettings):
+    """Environment variables, each with the prefix `STEMMA_`. Times are seconds, sizes bytes."""
+
+    model_config = SettingsConfigDict(env_prefix="STEMMA_", frozen=True, extra="ignore")
+
+    # Where to listen; port 0 picks one.
+    http: str = "127.0.0.1:8080"
+    # The conversation service, as dialled.
+    conversation: str = "127.0.0.1:50051"
+    # Unset: `off` on loopback, `on` elsewhere.
+    auth: Literal["off", "on"] | None = None
+    # Host names, comma-separated, that a Host header may hold besides loopback's and our own.
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+
+    gateway_call_timeout: PositiveFloat = 30
+    gateway_body_timeout: PositiveFloat = 30
+    gateway_header_timeout: PositiveFloat = 10
+    # JSON is larger than the wire encoding (names, base64), which may have 4 MiB.
+    gateway_max_body: PositiveInt = 6 * 1024 * 1024
+    # How long open responses may go on after SIGTERM.
+    gateway_drain: PositiveInt = 8
+    gateway_sse_ping: PositiveFloat = 15
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _split_hosts(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(host.strip().lower() for host in value.split(",") if host.strip())
+        return value
+
+    @field_validator("http", "conversation")
+    @classmethod
+    def _check_address(cls, value: str) -> str:
+        split_address(value)
+        return value
+
+    @model_validator(mode="after")
+    def _check_auth(self) -> Self:
+        loopback = is_loopback(split_address(self.http)[0])
+        if (self.auth or ("off" if loopback else "on")) == "on":
+            raise ValueError(
+                "STEMMA_AUTH=on, the default on other addresses than loopback, is not served yet. "
+                "Set STEMMA_HTTP to a loopback address."
+            )
+        if not loopback:
+            raise ValueError(
+                "STEMMA_AUTH=off is for loopback addresses only, and STEMMA_HTTP is not one: "
+                "anybody who reaches it could read and write every conversation."
+            )
+        return self
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """Every name that a Host header may hold, without port and brackets."""
+        own = split_address(self.http)[0].lower()
+        return frozenset({"localhost", "127.0.0.1", "::1", own, *self.allowed_hosts})

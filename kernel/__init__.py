@@ -1,0 +1,1 @@
+"""The conversation kernel: what both services reuse. It knows neither of them."""

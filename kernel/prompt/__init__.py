@@ -1,0 +1,1 @@
+"""From a path and a configuration to what a model is sent. Pure."""

@@ -1,0 +1,121 @@
+"""One gRPC exchange while it is answered: the only place where grpc's context is touched."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf import message
+from google.rpc import status_pb2
+from grpc import aio
+
+from kernel.errors import Exhausted, Invalid
+from kernel.rpc import status as statuses
+from kernel.rpc.call import Call, Identity, Metadata
+
+# A unary call, and each message of a stream, either way.
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+
+Response = message.Message | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One RPC of the contract, with the servicer's method that answers it.
+
+    `handler(request, call)` returns an awaitable of a response, or for a stream an async iterator.
+    """
+
+    name: str
+    request_class: type[message.Message]
+    streams: bool
+    handler: Callable[[Any, Call], Any]
+
+
+class ClientGone(Exception):
+    """Nobody waits for this answer any more."""
+
+
+class Exchange:
+    """The state of one call on its way through the interceptors, which fill it in, in their order."""
+
+    __slots__ = ("code", "context", "deadline", "identity", "method", "request_id")
+
+    def __init__(self, method: Method, context: aio.ServicerContext[Any, Any]) -> None:
+        self.method = method
+        self.context = context
+        self.request_id = ""
+        self.deadline = 0.0
+        self.identity = Identity("", "", frozenset())
+        self.code = grpc.StatusCode.OK
+
+    def metadata(self) -> Metadata:
+        return tuple((key, value) for key, value in self.context.invocation_metadata() or ())
+
+    def call(self) -> Call:
+        return Call(self.identity, self.request_id, self.method.name, self.deadline)
+
+    async def read(self) -> message.Message:
+        """The request, parsed here and not by grpc, which answers garbage with UNKNOWN.
+
+        Raises Invalid for no message and for bytes that are not one (broken encoding, bad UTF-8,
+        more than 100 levels), Exhausted for more than 4 MiB.
+        """
+        raw = await self.context.read()
+        if raw is aio.EOF:
+            raise _invalid("The call brought no request message.")
+        if len(raw) > MAX_MESSAGE_BYTES:
+            raise Exhausted("LIMIT", "The request is larger than 4 MiB.")
+        try:
+            return self.method.request_class.FromString(raw)
+        except message.DecodeError:
+            # Its text may quote the request.
+            name = self.method.request_class.DESCRIPTOR.full_name
+            raise _invalid(f"The request is not a valid {name}.") from None
+
+    async def write(self, response: Response) -> None:
+        """Sends one message of a stream. Raises ClientGone, and Exhausted for more than 4 MiB."""
+        raw = encode(response)
+        try:
+            await self.context.write(raw)
+        except aio.BaseError:
+            raise ClientGone from None
+
+    async def abort(self, status: status_pb2.Status) -> None:
+        """Answers with an error; never returns. Raises AbortError, which grpc must get, or ClientGone."""
+        self.code = statuses.code(status)
+        trailers = (
+            ("x-request-id", self.request_id),
+            (statuses.DETAILS_KEY, status.SerializeToString()),
+        )
+        try:
+            await self.context.abort(self.code, status.message, trailers)
+        except aio.AbortError:
+            raise
+        except aio.BaseError:
+            raise ClientGone from None
+
+
+def encode(response: Response) -> bytes:
+    """The response's bytes; bytes pass through. Raises Exhausted for more than 4 MiB."""
+    raw = response if isinstance(response, bytes) else response.SerializeToString(deterministic=True)
+    if len(raw) > MAX_MESSAGE_BYTES:
+        raise Exhausted("LIMIT", "The answer would be larger than 4 MiB. Ask for less at once.")
+    return raw
+
+
+def cancelled_from_outside() -> bool:
+    """Whether this task itself was cancelled, rather than something that it awaited."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+Proceed = Callable[[Exchange], Awaitable[bytes]]
+Step = Callable[[Exchange, Proceed], Awaitable[bytes]]
+
+
+def _invalid(text: str) -> Invalid:
+    error = Invalid()
+    error.message = text
+    return error

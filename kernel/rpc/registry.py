@@ -1,0 +1,133 @@
+"""From a service's descriptor and a servicer object to the handlers that grpc calls."""
+
+import inspect
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import grpc
+from google.protobuf import empty_pb2, message_factory
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from grpc import aio
+
+from kernel.errors import Unimplemented
+from kernel.rpc.exchange import Exchange, Method, Proceed, Step, encode
+from kernel.rpc.interceptors import chain, outermost
+
+_Context = aio.ServicerContext[Any, Any]
+# Generic for mypy only.
+_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+_WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class BadServicer(TypeError):
+    """A servicer does not fit its service; the text lists every RPC at fault, and why."""
+
+
+def methods(service: ServiceDescriptor, servicer: object) -> list[Method]:
+    """One method for each RPC of the service, answered by the servicer's method in snake_case.
+
+    `AppendFloor` is answered by `async def append_floor(self, request, call) -> Response`, a
+    server stream by an async generator, or by a function that returns an async iterator. A
+    response is the RPC's message, or its bytes already serialised. Raises BadServicer.
+    """
+    found, problems = [], []
+    for rpc in service.methods:
+        name = snake_case(rpc.name)
+        handler = getattr(servicer, name, None)
+        problem = _problem(rpc, name, handler)
+        if handler is None or problem:
+            problems.append(f"{service.full_name}.{rpc.name}: {problem}")
+            continue
+        request_class = message_factory.GetMessageClass(rpc.input_type)
+        found.append(Method(f"/{service.full_name}/{rpc.name}", request_class, rpc.server_streaming, handler))
+    if problems:
+        raise BadServicer(f"{type(servicer).__name__} does not serve " + "; ".join(problems))
+    return found
+
+
+def snake_case(name: str) -> str:
+    """`AppendFloor` as `append_floor`."""
+    return _WORD_START.sub("_", name).lower()
+
+
+def _problem(rpc: MethodDescriptor, name: str, handler: object) -> str:
+    if rpc.client_streaming:
+        return "client streams are not supported"
+    if handler is None:
+        return f"there is no method {name}"
+    if not callable(handler):
+        return f"{name} is not a method"
+    if rpc.server_streaming and inspect.iscoroutinefunction(handler):
+        return f"{name} must be an async generator, as the RPC streams"
+    if not rpc.server_streaming and not inspect.iscoroutinefunction(handler):
+        return f"{name} must be async"
+    return ""
+
+
+class Router(grpc.GenericRpcHandler):
+    """Finds the handler of a call by its method's name; UNIMPLEMENTED for all that it does not know.
+
+    Every RPC is registered as one with a request stream, whatever its arity: only then can the
+    request be read inside the interceptors, under the deadline, and its absence be answered. (grpc
+    itself leaves a unary call without a request unanswered, and costs the same.)
+    """
+
+    def __init__(self, served: Sequence[Method], steps: Sequence[Step]) -> None:
+        self._handlers = {method.name: _rpc_handler(method, steps) for method in served}
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> _Handler:
+        name = handler_call_details.method
+        return self._handlers.get(name) or _unknown(name)
+
+
+def _rpc_handler(method: Method, steps: Sequence[Step]) -> _Handler:
+    if method.streams:
+        return _streaming(method, chain(steps, _stream))
+    return _unary(method, chain(steps, _answer))
+
+
+def _unary(method: Method, proceed: Proceed) -> _Handler:
+    async def behavior(_requests: object, context: _Context) -> bytes:
+        return await proceed(Exchange(method, context))
+
+    return grpc.stream_unary_rpc_method_handler(behavior)
+
+
+def _streaming(method: Method, proceed: Proceed) -> _Handler:
+    async def behavior(_requests: object, context: _Context) -> None:
+        await proceed(Exchange(method, context))
+
+    return grpc.stream_stream_rpc_method_handler(behavior)
+
+
+async def _answer(exchange: Exchange) -> bytes:
+    request = await exchange.read()
+    return encode(await exchange.method.handler(request, exchange.call()))
+
+
+async def _stream(exchange: Exchange) -> bytes:
+    request = await exchange.read()
+    responses = exchange.method.handler(request, exchange.call())
+    try:
+        async for response in responses:
+            await exchange.write(response)
+    finally:
+        # A client that goes away while a frame is sent ends the loop outside the generator.
+        close = getattr(responses, "aclose", None)
+        if close is not None:
+            await close()
+    return b""
+
+
+def _unknown(name: str) -> _Handler:
+    method = Method(name[:200], empty_pb2.Empty, True, _no_handler)
+    return _streaming(method, chain(outermost(), _refuse))
+
+
+async def _no_handler(_request: object, _call: object) -> bytes:
+    raise Unimplemented("This method")
+
+
+async def _refuse(_exchange: Exchange) -> bytes:
+    raise Unimplemented("This method")

@@ -1,0 +1,177 @@
+"""The grpc.aio server that both services run: limits, health, reflection, and a graceful end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc import aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from kernel.rpc.admission import Gate
+from kernel.rpc.call import Authenticator, LocalAuthenticator
+from kernel.rpc.exchange import MAX_MESSAGE_BYTES
+from kernel.rpc.interceptors import interceptors
+from kernel.rpc.registry import Router, methods
+
+_log = structlog.get_logger("kernel.rpc")
+
+# Seconds for connections to close in peace once all calls are answered. Not the whole grace:
+# clients that watch the health never hang up.
+_GOODBYE = 0.5
+
+
+class CannotListen(RuntimeError):
+    """The address is taken, not this machine's, or not allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """What a server allows. Times in seconds."""
+
+    max_calls: int = 1_000
+    max_streams: int = 1_000
+    # For clients that give no deadline.
+    unary_deadline: float = 30.0
+    stream_deadline: float = 3_600.0
+    # Several processes on one port.
+    reuse_port: bool = False
+
+
+class Server:
+    """Serves `services` (descriptor → servicer) on `host:port`; port 0 picks one.
+
+    Create it inside the running event loop. Raises registry.BadServicer when an RPC has no handler.
+    `before_stop` is awaited while draining, after new calls are refused: what streams live on (the
+    runs) ends there, so that they get their last frames.
+    """
+
+    def __init__(
+        self,
+        services: Mapping[ServiceDescriptor, object],
+        address: str,
+        *,
+        options: ServerOptions | None = None,
+        authenticator: Authenticator | None = None,
+        before_stop: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        options = options or ServerOptions()
+        self._names = [service.full_name for service in services]
+        self._wanted = address
+        self._address = ""
+        self._before_stop = before_stop
+        self._gate = Gate(options.max_calls, options.max_streams)
+        self._draining: asyncio.Task[None] | None = None
+        steps = interceptors(
+            gate=self._gate,
+            authenticator=authenticator or LocalAuthenticator(),
+            unary_deadline=options.unary_deadline,
+            stream_deadline=options.stream_deadline,
+        )
+        served = [method for service, servicer in services.items() for method in methods(service, servicer)]
+        self._server = aio.server(options=_channel_options(options))
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = [*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME]
+        reflection.enable_server_reflection(names, self._server)
+        # Last: it answers for every name that nobody else knows.
+        self._server.add_generic_rpc_handlers((Router(served, steps),))
+
+    @property
+    def address(self) -> str:
+        """`host:port` as it was bound; after start."""
+        return self._address
+
+    @property
+    def active(self) -> int:
+        """Calls and streams being answered now."""
+        return self._gate.active
+
+    async def start(self) -> str:
+        """Binds and serves; gives the address with the port that was chosen. Raises CannotListen."""
+        host, separator, _port = self._wanted.rpartition(":")
+        if not separator or not host:
+            raise CannotListen(f"{self._wanted!r} is not an address of the form host:port.")
+        try:
+            port = self._server.add_insecure_port(self._wanted)
+        except RuntimeError as error:
+            raise CannotListen(
+                f"Cannot listen on {self._wanted}: it is in use, not an address of this machine, or "
+                "not allowed. Choose another address, or port 0 for any free port."
+            ) from error
+        await self._server.start()
+        for name in self._names:
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self._address = f"{host}:{port}"
+        return self._address
+
+    async def drain(self, grace: float) -> None:
+        """Ends gracefully, within `grace` seconds; a repeated call joins the first.
+
+        Health turns NOT_SERVING and new calls are UNAVAILABLE at once; then `before_stop`, then the
+        calls that are under way. What is left when the time is up is cut off.
+        """
+        if self._draining is None:
+            self._draining = asyncio.create_task(self._drain(grace))
+        await asyncio.shield(self._draining)
+
+    async def stop(self) -> None:
+        """Ends at once: calls under way are cut off."""
+        self._gate.close()
+        await self._server.stop(None)
+
+    async def wait(self) -> None:
+        """Returns when the server has ended; raises what ended it, if that was a fault."""
+        await self._server.wait_for_termination()
+
+    async def _drain(self, grace: float) -> None:
+        self._gate.close()
+        await self._health.enter_graceful_shutdown()
+        last: float | None = None
+        try:
+            async with asyncio.timeout(grace):
+                if self._before_stop is not None:
+                    await self._before_stop()
+                await self._gate.idle()
+            last = _GOODBYE
+        except TimeoutError:
+            _log.warning("calls were cut off at the end of the grace period", calls=self._gate.active)
+        finally:
+            await self._server.stop(last)
+
+
+async def serve(
+    services: Mapping[ServiceDescriptor, object],
+    address: str,
+    *,
+    options: ServerOptions | None = None,
+    authenticator: Authenticator | None = None,
+    before_stop: Callable[[], Awaitable[None]] | None = None,
+) -> Server:
+    """A started Server; see there."""
+    server = Server(services, address, options=options, authenticator=authenticator, before_stop=before_stop)
+    await server.start()
+    return server
+
+
+def _channel_options(options: ServerOptions) -> Sequence[tuple[str, int]]:
+    return (
+        # Above our own limit, so that what is a little too large gets an answer with its reason.
+        ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + 1024 * 1024),
+        ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+        # Identity and gzip (bits 0 and 2); a request in deflate is UNIMPLEMENTED.
+        ("grpc.compression_enabled_algorithms_bitset", 0b101),
+        # Soft and hard limit of a call's metadata.
+        ("grpc.max_metadata_size", 8 * 1024),
+        ("grpc.absolute_max_metadata_size", 16 * 1024),
+        # Per connection. Above what is admitted, so that a client is told OVERLOADED, not left waiting.
+        ("grpc.max_concurrent_streams", 2 * (options.max_calls + options.max_streams)),
+        ("grpc.so_reuseport", int(options.reuse_port)),
+        # Notice peers that vanished; tolerate pings every 10 s, drop those who send more.
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        ("grpc.http2.max_ping_strikes", 2),
+    )

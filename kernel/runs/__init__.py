@@ -1,0 +1,1 @@
+"""Generation on a tree: a floor is opened, a provider writes it, it is committed or has failed."""

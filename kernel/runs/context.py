@@ -1,0 +1,107 @@
+"""What a model is sent at a place of a tree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernel.errors import DataLoss, Exhausted
+from kernel.prompt.assemble import INPUT, PENDING, Context, Turn, render, select
+from kernel.prompt.config import Config
+from kernel.prompt.tokens import ESTIMATE
+from kernel.tree.digest import page_digest
+from kernel.tree.model import Floor, FloorOutline, Page, PageContent, PageOutline, Role
+from kernel.verbs.env import Codec, ReadTx
+from kernel.verbs.records import Session
+
+MAX_CONTEXT_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A context with what explains it."""
+
+    context: Context
+    tokens_abandoned: int
+    config_version: str
+    live_version: str
+    token_counter: str = ESTIMATE
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to assemble: below a committed floor, with the pages of a pending one or of the call."""
+
+    end: Floor
+    floor_id: str = ""
+    pending: Sequence[Page] = ()
+    # Whether the pending pages are stored already, and so count as stored tokens.
+    pending_stored: bool = False
+    given: PageContent | None = None
+
+
+async def assemble(
+    tx: ReadTx, codec: Codec, session: Session, overrides: Config, place: Place, max_bytes: int
+) -> Assembled:
+    """The messages for the path to `place`, and why each is there.
+
+    Reads the path's facts, chooses, and then only the bodies that were chosen. RESOURCE_EXHAUSTED
+    `LIMIT` when they exceed `max_bytes`; DATA_LOSS when a stored page fails its digest.
+    """
+    config = overrides.over(session.config)
+    system = codec.text(Role.SYSTEM, config.system_prompt) if config.system_prompt else None
+    outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
+    turns = [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
+    selection = select(turns, config.budget, system)
+    kept = [o for o in outlines if any(page.page_id in selection.page_ids for page in o.pages)]
+    _refuse_too_large(kept, max_bytes)
+    bodies = await _bodies(tx, session, place, kept)
+    context = render(selection, bodies, system)
+    on_path = place.end.path_tokens + (
+        sum(page.tokens for page in place.pending) if place.pending_stored else 0
+    )
+    return Assembled(
+        context,
+        max(0, session.stored_tokens - on_path),
+        _config_version(session, overrides),
+        "0",
+    )
+
+
+def _extra_turns(place: Place) -> list[Turn]:
+    turns = []
+    if place.pending:
+        outlines = tuple(PageOutline(p.page_id, p.content.facts, len(p.content.blob)) for p in place.pending)
+        turns.append(Turn(place.floor_id, outlines, PENDING))
+    if place.given is not None:
+        turns.append(Turn("", (PageOutline(INPUT, place.given.facts, len(place.given.blob)),), INPUT))
+    return turns
+
+
+def _refuse_too_large(kept: Sequence[FloorOutline], max_bytes: int) -> None:
+    if sum(outline.size for outline in kept) > max_bytes:
+        raise Exhausted(
+            "LIMIT", f"The context would exceed {max_bytes // 1024**2} MiB: set budget.max_input_tokens."
+        )
+
+
+async def _bodies(
+    tx: ReadTx, session: Session, place: Place, kept: Sequence[FloorOutline]
+) -> dict[str, bytes]:
+    pages = list(place.pending)
+    if kept:
+        floors = await tx.path(session.session_id, place.end.place, kept[0].depth, kept[-1].depth)
+        pages += [page for floor in floors for page in floor.pages]
+    for page in pages:
+        if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+            raise DataLoss(
+                "DIGEST_MISMATCH",
+                "A stored page fails its digest: run `stemma verify`.",
+                {"page_id": page.page_id},
+            )
+    bodies = {page.page_id: page.content.blob for page in pages}
+    if place.given is not None:
+        bodies[INPUT] = place.given.blob
+    return bodies
+
+
+def _config_version(session: Session, overrides: Config) -> str:
+    return f"session.{session.version}" + ("+call" if overrides != Config() else "")

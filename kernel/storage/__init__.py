@@ -1,0 +1,1 @@
+"""One storage implementation on two engines: SQLite and PostgreSQL."""

@@ -1,0 +1,121 @@
+"""Everything in which the two engines differ.
+
+SQLite: one file, one process, held by a lock file. One connection writes and checkpoints, the
+others only read, so the WAL-reset fault of SQLite before 3.51.3 has no second writer to meet.
+PostgreSQL: reads are REPEATABLE READ snapshots; writes are READ COMMITTED and lock what they judge.
+"""
+
+import fcntl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from sqlalchemy import event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from kernel.errors import FailedPrecondition
+from kernel.storage.failures import translated
+
+_SQLITE_READERS = 4
+_POSTGRES_CONNECTIONS = 8
+# How long a call waits for a connection before it is told UNAVAILABLE, in seconds.
+_POOL_WAIT = 1.5
+
+
+def database_url(url: str) -> URL:
+    """`postgresql://…`, `sqlite:///file.db` or a bare file name, with the async driver named."""
+    parsed = make_url(url if "://" in url else f"sqlite:///{url}")
+    kind = parsed.get_backend_name()
+    if kind == "postgresql":
+        return parsed.set(drivername="postgresql+asyncpg")
+    if kind == "sqlite" and parsed.database:
+        return parsed.set(drivername="sqlite+aiosqlite")
+    raise FailedPrecondition("INVALID", "A database URL is postgresql://… or sqlite:///path/to/file.db.")
+
+
+class Engines:
+    """The reading and the writing side of one database."""
+
+    def __init__(self, url: str) -> None:
+        self._url = database_url(url)
+        self.dialect = self._url.get_backend_name()
+        self._lock: TextIO | None = None
+        if self.dialect == "sqlite":
+            self._writer = _sqlite_engine(self._url, writer=True)
+            self._reader = _sqlite_engine(self._url, writer=False)
+        else:
+            self._writer = self._reader = create_async_engine(
+                self._url, pool_size=_POSTGRES_CONNECTIONS, max_overflow=0, pool_timeout=_POOL_WAIT
+            )
+
+    def hold(self) -> None:
+        """Takes the SQLite file for this process; FAILED_PRECONDITION when another has it."""
+        if self.dialect != "sqlite":
+            return
+        assert self._url.database is not None
+        path = Path(self._url.database)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = open(f"{path}.lock", "a")  # noqa: SIM115 (held until close)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            self._lock = None
+            raise FailedPrecondition(
+                "INVALID", f"Another process uses {path.name}: stop it first, or use PostgreSQL for several."
+            ) from None
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        with translated():
+            async with self._reader.connect() as connection:
+                if self.dialect == "postgresql":
+                    await connection.execution_options(
+                        isolation_level="REPEATABLE READ", postgresql_readonly=True
+                    )
+                async with connection.begin():
+                    yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """Commits at the end of the block, rolls back when it raises."""
+        with translated():
+            async with self._writer.begin() as connection:
+                yield connection
+
+    async def close(self) -> None:
+        await self._reader.dispose()
+        await self._writer.dispose()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def _sqlite_engine(url: URL, writer: bool) -> AsyncEngine:
+    engine = create_async_engine(
+        url,
+        pool_size=1 if writer else _SQLITE_READERS,
+        max_overflow=0,
+        pool_timeout=30 if writer else _POOL_WAIT,
+        pool_reset_on_return="rollback",
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def configure(connection: Any, _: Any) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in _PRAGMAS_WRITER if writer else _PRAGMAS_READER:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
+
+    return engine
+
+
+_PRAGMAS_WRITER = ["journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000"]
+_PRAGMAS_READER = ["query_only=ON", "wal_autocheckpoint=0", "busy_timeout=5000"]

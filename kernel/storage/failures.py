@@ -1,0 +1,65 @@
+"""The one seam where driver exceptions stop.
+
+They are told apart by constraint name and error class, never by message text, except on SQLite,
+whose driver names a broken constraint only by its columns.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+from sqlalchemy import exc
+
+from kernel.errors import Unavailable
+
+
+class Conflict(Exception):
+    """A unique key was taken by a concurrent writer: running the work again will see its row."""
+
+
+class Retry(Exception):
+    """The engine asks for another try: deadlock, serialisation."""
+
+
+_RETRY_STATES = {"40001", "40P01"}
+_AWAY_STATES = {"08", "53", "57", "25006"}
+
+
+def unavailable() -> Unavailable:
+    return Unavailable("UNAVAILABLE", "The database cannot be reached. Retry with the same request_id.")
+
+
+def _translate(error: BaseException) -> Exception | None:
+    if isinstance(error, exc.TimeoutError | OSError | asyncpg.InterfaceError):
+        return unavailable()
+    if not isinstance(error, exc.DBAPIError):
+        return None
+    original = error.orig.__cause__ if error.orig is not None and error.orig.__cause__ else error.orig
+    if isinstance(original, asyncpg.UniqueViolationError):
+        return Conflict(original.constraint_name or "")
+    if isinstance(original, asyncpg.PostgresError):
+        state = getattr(original, "sqlstate", "") or ""
+        if state in _RETRY_STATES:
+            return Retry(state)
+        if state in _AWAY_STATES or state[:2] in _AWAY_STATES:
+            return unavailable()
+    if isinstance(error.orig, sqlite3.IntegrityError) and "UNIQUE" in str(error.orig):
+        return Conflict("sqlite")
+    if isinstance(error.orig, sqlite3.OperationalError):
+        return unavailable()
+    if error.connection_invalidated or isinstance(error, exc.InterfaceError):
+        return unavailable()
+    return None
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turns what a driver raises into Conflict, Retry or an error of the kernel."""
+    try:
+        yield
+    except Exception as error:
+        known = _translate(error)
+        if known is None:
+            raise
+        raise known from error

@@ -1,0 +1,303 @@
+"""Rows to values and back."""
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from kernel.prompt.config import BudgetConfig, Config, ModelConfig
+from kernel.storage import tables as t
+from kernel.tree.model import (
+    Branch,
+    Floor,
+    FloorOutline,
+    FloorState,
+    HeadMove,
+    MessageFacts,
+    Page,
+    PageContent,
+    PageOutline,
+    Place,
+    Role,
+    Slot,
+    Usage,
+)
+from kernel.verbs.records import Answer, Event, PlacedEvent, Run, RunState, Session, SessionState
+
+Row = Mapping[Any, Any]
+
+_FACT = struct.Struct("<BI")
+_HIDDEN = 0x80
+
+_BODIES = {"input_blob", "input_facts", "output_blob", "output_facts"}
+FLOOR_COLUMNS = [c for c in t.floor.c if c.name not in ("tenant_id", "parent_depth")]
+FLOOR_COLUMNS_WITHOUT_BODIES = [c for c in FLOOR_COLUMNS if c.name not in _BODIES]
+
+
+def pack_facts(facts: tuple[MessageFacts, ...]) -> bytes:
+    return b"".join(_FACT.pack(f.role | (_HIDDEN if f.hidden else 0), f.tokens) for f in facts)
+
+
+def unpack_facts(packed: bytes) -> tuple[MessageFacts, ...]:
+    return tuple(
+        MessageFacts(Role(head & ~_HIDDEN), bool(head & _HIDDEN), tokens)
+        for head, tokens in _FACT.iter_unpack(packed)
+    )
+
+
+def _page(row: Row, prefix: str, slot: Slot, floor_id: str) -> Page | None:
+    page_id = row[f"{prefix}page_id"]
+    if page_id is None:
+        return None
+    blob = row.get(f"{prefix}blob")
+    content = PageContent(b"", ()) if blob is None else PageContent(blob, unpack_facts(row[f"{prefix}facts"]))
+    return Page(
+        page_id,
+        row[f"{prefix}origin_id"] or floor_id,
+        slot,
+        content,
+        row[f"{prefix}digest"],
+        row[f"{prefix}tokens"],
+        row[f"{prefix}partial"],
+        row[f"{prefix}source"],
+        row[f"{prefix}time"],
+    )
+
+
+def _page_values(page: Page | None, prefix: str, floor_id: str) -> dict[str, Any]:
+    if page is None:
+        names = [c.name.removeprefix("input_") for c in t.floor.c if c.name.startswith("input_")]
+        return {prefix + name: None for name in names}
+    return {
+        f"{prefix}page_id": page.page_id,
+        f"{prefix}origin_id": None if page.floor_id == floor_id else page.floor_id,
+        f"{prefix}blob": page.content.blob,
+        f"{prefix}facts": pack_facts(page.content.facts),
+        f"{prefix}digest": page.digest,
+        f"{prefix}tokens": page.tokens,
+        f"{prefix}partial": page.partial,
+        f"{prefix}source": page.source,
+        f"{prefix}time": page.create_time,
+    }
+
+
+def _usage(row: Row) -> Usage | None:
+    if row["usage_in"] is None:
+        return None
+    return Usage(row["usage_in"], row["usage_out"], row["usage_estimated"])
+
+
+def _usage_values(usage: Usage | None) -> dict[str, Any]:
+    if usage is None:
+        return {"usage_in": None, "usage_out": None, "usage_estimated": None}
+    return {
+        "usage_in": usage.tokens_in,
+        "usage_out": usage.tokens_out,
+        "usage_estimated": usage.estimated,
+    }
+
+
+def floor(row: Row) -> Floor:
+    floor_id = row["floor_id"]
+    return Floor(
+        floor_id,
+        row["session_id"],
+        row["parent_floor_id"],
+        row["parent_segment"],
+        Place(row["segment"], row["depth"]),
+        row["ordinal"],
+        FloorState(row["state"]),
+        _page(row, "input_", Slot.INPUT, floor_id),
+        _page(row, "output_", Slot.OUTPUT, floor_id),
+        row["digest"],
+        row["path_tokens"],
+        _usage(row),
+        row["run_id"],
+        row["failure_reason"],
+        row["principal"],
+        row["create_time"],
+        row["commit_time"],
+        row["branch"],
+    )
+
+
+def outline(row: Row) -> FloorOutline:
+    pages = [
+        PageOutline(row[f"{side}_page_id"], unpack_facts(row[f"{side}_facts"]), row[f"{side}_size"])
+        for side in ("input", "output")
+        if row[f"{side}_page_id"] is not None
+    ]
+    return FloorOutline(row["floor_id"], row["depth"], tuple(pages))
+
+
+def floor_end_values(floor: Floor) -> dict[str, Any]:
+    """What changes while a floor is pending, and what its end fixes."""
+    return {
+        "state": floor.state.value,
+        **_page_values(floor.input, "input_", floor.floor_id),
+        **_page_values(floor.output, "output_", floor.floor_id),
+        "digest": floor.digest,
+        "path_tokens": floor.path_tokens,
+        **_usage_values(floor.usage),
+        "run_id": floor.run_id,
+        "failure_reason": floor.failure_reason,
+        "commit_time": floor.commit_time,
+    }
+
+
+def floor_values(floor: Floor) -> dict[str, Any]:
+    return {
+        "session_id": floor.session_id,
+        "segment": floor.place.segment,
+        "depth": floor.place.depth,
+        "floor_id": floor.floor_id,
+        "parent_floor_id": floor.parent_floor_id,
+        "parent_segment": floor.parent_segment,
+        "parent_depth": None if floor.is_root else floor.place.depth - 1,
+        "ordinal": floor.ordinal,
+        "principal": floor.principal,
+        "create_time": floor.create_time,
+        "branch": floor.branch,
+        **floor_end_values(floor),
+    }
+
+
+def version_page(row: Row) -> Page:
+    """A row of `page`."""
+    page = _page(row, "", Slot(row["slot"]), row["floor_id"])
+    assert page is not None
+    return page
+
+
+def version_values(floor_id: str, page: Page) -> dict[str, Any]:
+    return {"floor_id": floor_id, "slot": int(page.slot), **_page_values(page, "", floor_id)}
+
+
+def branch(row: Row) -> Branch:
+    return Branch(
+        row["name"],
+        row["head_floor_id"],
+        row["pending_floor_id"],
+        row["failed_floor_id"],
+        row["depth"],
+        row["version"],
+        row["create_time"],
+        row["update_time"],
+    )
+
+
+def head_move(row: Row) -> HeadMove:
+    return HeadMove(
+        row["branch"],
+        row["from_floor_id"],
+        row["to_floor_id"],
+        row["kind"],
+        row["principal"],
+        row["move_time"],
+    )
+
+
+def config_text(config: Config) -> str:
+    return json.dumps(asdict(config), ensure_ascii=False, sort_keys=True)
+
+
+def config(text: str) -> Config:
+    values = json.loads(text) if text else {}
+    model = dict(values.get("model", {}))
+    model["stop"] = tuple(model.get("stop", ()))
+    return Config(values.get("system_prompt"), ModelConfig(**model), BudgetConfig(**values.get("budget", {})))
+
+
+def session(row: Row) -> Session:
+    return Session(
+        row["session_id"],
+        row["project_id"],
+        row["title"],
+        SessionState(row["state"]),
+        config(row["config"]),
+        row["version"],
+        row["root_floor_id"],
+        row["stored_tokens"],
+        row["create_time"],
+        row["update_time"],
+        row["last_activity_time"],
+    )
+
+
+def _branch_json(branch: Branch | None) -> dict[str, Any] | None:
+    if branch is None:
+        return None
+    values = asdict(branch)
+    return values | {k: values[k].isoformat() for k in ("create_time", "update_time")}
+
+
+def _branch_from_json(values: dict[str, Any] | None) -> Branch | None:
+    if values is None:
+        return None
+    times = {k: datetime.fromisoformat(values[k]) for k in ("create_time", "update_time")}
+    return Branch(**(values | times))
+
+
+def branch_text(branch: Branch | None) -> str:
+    return "" if branch is None else json.dumps(_branch_json(branch))
+
+
+def branch_from_text(text: str) -> Branch | None:
+    return _branch_from_json(json.loads(text)) if text else None
+
+
+def answer_text(answer: Answer) -> str:
+    values = {k: v for k, v in asdict(answer).items() if v and k != "branch"}
+    return json.dumps(values | {"branch": _branch_json(answer.branch)})
+
+
+def answer(text: str) -> Answer:
+    values = json.loads(text)
+    return Answer(**(values | {"branch": _branch_from_json(values["branch"])}))
+
+
+def run(row: Row) -> Run:
+    return Run(
+        row["run_id"],
+        row["session_id"],
+        row["floor_id"],
+        row["page_id"],
+        RunState(row["state"]),
+        row["failure_reason"],
+        _usage(row),
+        row["owner"],
+        row["last_seq"],
+        branch_from_text(row["branch"]),
+        row["create_time"],
+        row["end_time"],
+    )
+
+
+def run_values(run: Run) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "session_id": run.session_id,
+        "floor_id": run.floor_id,
+        "page_id": run.page_id,
+        "state": run.state.value,
+        "failure_reason": run.failure_reason,
+        **_usage_values(run.usage),
+        "owner": run.owner,
+        "last_seq": run.last_seq,
+        "branch": branch_text(run.branch),
+        "create_time": run.create_time,
+        "end_time": run.end_time,
+    }
+
+
+def placed_event(row: Row) -> PlacedEvent:
+    event = Event(
+        row["event_id"],
+        row["type"],
+        row["session_id"] or "",
+        row["floor_id"] or "",
+        json.loads(row["payload"]),
+    )
+    return PlacedEvent(row["position"], event, row["commit_time"])

@@ -1,0 +1,84 @@
+"""The store: begin, retry, commit. What the methods promise is written at `kernel.verbs.store`."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from kernel.storage.append import append_record
+from kernel.storage.engine import Engines
+from kernel.storage.failures import Conflict, Retry, unavailable
+from kernel.storage.paths import PathReads
+from kernel.storage.writes import Writes
+from kernel.verbs.records import AppendRecord, Outcome
+from kernel.verbs.store import ReadTx, WriteTx
+
+T = TypeVar("T")
+
+_TRIES = 8
+
+
+class SqlStore:
+    """`kernel.verbs.store.Store` on either engine."""
+
+    def __init__(self, engines: Engines, clock: Callable[[], datetime]) -> None:
+        self._engines = engines
+        self._clock = clock
+        self._tasks: set[asyncio.Task[Any]] = set()
+        # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
+        self._turn = asyncio.Lock() if engines.dialect == "sqlite" else None
+
+    @asynccontextmanager
+    async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:
+        async with self._engines.reading() as connection:
+            yield PathReads(connection, tenant_id)
+
+    async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]]) -> T:
+        return await self._finish(self._write(tenant_id, work))
+
+    async def append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
+        return await self._finish(self._append(records))
+
+    async def _append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
+        async def one(record: AppendRecord) -> Outcome:
+            return await self._write(record.tenant_id, lambda tx: append_record(tx, record))
+
+        return [await one(record) for record in records]
+
+    async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """Awaits the work in a task of its own: a caller that is cancelled does not stop it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def _write(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
+        for _ in range(_TRIES):
+            try:
+                if self._turn is None:
+                    return await self._once(tenant_id, work)
+                async with self._turn:
+                    return await self._once(tenant_id, work)
+            except (Conflict, Retry):
+                continue
+        raise unavailable()
+
+    async def _once(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
+        async with self._engines.writing() as connection:
+            tx = Writes(connection, tenant_id, self._clock)
+            result = await work(tx)
+            await tx.flush_events()
+        for action in tx.committed:
+            action()
+        return result
+
+    async def idle(self) -> None:
+        """Returns when no write is under way."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))

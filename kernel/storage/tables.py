@@ -1,0 +1,324 @@
+"""The tables of the kernel. The tenant is the first column of every key.
+
+Migrations create them; `tests/conformance/test_migrations.py` proves that both say the same.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    String,
+    Table,
+    UniqueConstraint,
+)
+
+from kernel.storage.types import Id, Time
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pk",
+        "fk": "%(table_name)s_%(referred_table_name)s_fk",
+        "uq": "%(table_name)s_%(column_0_N_name)s_uq",
+        "ix": "%(table_name)s_%(column_0_N_name)s_ix",
+    }
+)
+
+
+def _tenant() -> Column[str]:
+    return Column("tenant_id", String, nullable=False)
+
+
+def _id(name: str, nullable: bool = False) -> Column[str]:
+    return Column(name, Id, nullable=nullable)
+
+
+def _text(name: str) -> Column[str]:
+    return Column(name, String, nullable=False, server_default="")
+
+
+def _int(name: str, nullable: bool = False) -> Column[int]:
+    return Column(name, Integer, nullable=nullable)
+
+
+def _big(name: str, nullable: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=nullable)
+
+
+def _time(name: str, nullable: bool = False) -> Column[object]:
+    return Column(name, Time, nullable=nullable)
+
+
+project = Table(
+    "project",
+    metadata,
+    _tenant(),
+    _id("project_id"),
+    _text("title"),
+    Column("state", String, nullable=False),
+    _big("version"),
+    _time("create_time"),
+    _time("update_time"),
+    PrimaryKeyConstraint("tenant_id", "project_id"),
+)
+
+session = Table(
+    "session",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    _id("project_id"),
+    _text("title"),
+    Column("state", String, nullable=False),
+    _text("config"),
+    _big("version"),
+    _id("root_floor_id"),
+    _big("stored_tokens"),
+    _time("create_time"),
+    _time("update_time"),
+    _time("last_activity_time"),
+    PrimaryKeyConstraint("tenant_id", "session_id"),
+    ForeignKeyConstraint(["tenant_id", "project_id"], ["project.tenant_id", "project.project_id"]),
+    Index("session_last_activity_ix", "tenant_id", "last_activity_time", "session_id"),
+    Index("session_create_time_ix", "tenant_id", "create_time", "session_id"),
+)
+
+_SESSION = ["tenant_id", "session_id"]
+_SESSION_KEY = ["session.tenant_id", "session.session_id"]
+
+segment = Table(
+    "segment",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    _int("segment"),
+    # The floor that the segment hangs on; null for the root's.
+    _int("parent_segment", nullable=True),
+    _int("parent_depth", nullable=True),
+    PrimaryKeyConstraint("tenant_id", "session_id", "segment"),
+    ForeignKeyConstraint(_SESSION, _SESSION_KEY),
+    Index("segment_parent_ix", "tenant_id", "session_id", "parent_segment", "parent_depth", "segment"),
+)
+
+
+def _page_columns(side: str) -> list[Column[object]]:
+    return [
+        Column(f"{side}_page_id", Id, nullable=True),
+        # Where the page was first written; null for this floor itself.
+        Column(f"{side}_origin_id", Id, nullable=True),
+        Column(f"{side}_blob", LargeBinary, nullable=True),
+        # Five bytes a message: role, hidden, tokens; see `rows.py`.
+        Column(f"{side}_facts", LargeBinary, nullable=True),
+        Column(f"{side}_digest", LargeBinary(32), nullable=True),
+        Column(f"{side}_tokens", Integer, nullable=True),
+        Column(f"{side}_partial", Boolean, nullable=True),
+        Column(f"{side}_source", String, nullable=True),
+        Column(f"{side}_time", Time, nullable=True),
+    ]
+
+
+floor = Table(
+    "floor",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    _int("segment"),
+    _int("depth"),
+    _id("floor_id"),
+    _id("parent_floor_id", nullable=True),
+    _int("parent_segment", nullable=True),
+    _int("parent_depth", nullable=True),
+    _int("ordinal"),
+    Column("state", String, nullable=False),
+    *_page_columns("input"),
+    *_page_columns("output"),
+    Column("digest", LargeBinary(32), nullable=True),
+    _big("path_tokens"),
+    _big("usage_in", nullable=True),
+    _big("usage_out", nullable=True),
+    Column("usage_estimated", Boolean, nullable=True),
+    _id("run_id", nullable=True),
+    _text("failure_reason"),
+    _text("principal"),
+    # The branch that it was opened for.
+    _text("branch"),
+    _time("create_time"),
+    _time("commit_time", nullable=True),
+    PrimaryKeyConstraint("tenant_id", "session_id", "segment", "depth"),
+    UniqueConstraint("tenant_id", "floor_id", name="floor_id_uq"),
+    ForeignKeyConstraint(
+        ["tenant_id", "session_id", "segment"],
+        ["segment.tenant_id", "segment.session_id", "segment.segment"],
+    ),
+    # By place, not by id: so the parent is in the same session and tenant (T1).
+    ForeignKeyConstraint(
+        ["tenant_id", "session_id", "parent_segment", "parent_depth"],
+        ["floor.tenant_id", "floor.session_id", "floor.segment", "floor.depth"],
+    ),
+)
+
+effects = Table(
+    "effects",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    _id("floor_id"),
+    Column("blob", LargeBinary, nullable=False),
+    Column("digest", LargeBinary(32), nullable=False),
+    PrimaryKeyConstraint("tenant_id", "session_id", "floor_id"),
+    ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
+)
+
+page = Table(
+    "page",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    _id("floor_id"),
+    # In the order written, over both sides of the floor.
+    _int("number"),
+    _id("page_id"),
+    Column("slot", SmallInteger, nullable=False),
+    *[Column(c.name.removeprefix("input_"), c.type, nullable=c.nullable) for c in _page_columns("input")[1:]],
+    PrimaryKeyConstraint("tenant_id", "session_id", "floor_id", "number"),
+    ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
+    Index("page_id_ix", "tenant_id", "page_id"),
+)
+
+branch = Table(
+    "branch",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    Column("name", String, nullable=False),
+    _id("head_floor_id"),
+    _id("pending_floor_id", nullable=True),
+    _id("failed_floor_id", nullable=True),
+    _int("depth"),
+    _big("version"),
+    _time("create_time"),
+    _time("update_time"),
+    PrimaryKeyConstraint("tenant_id", "session_id", "name"),
+    ForeignKeyConstraint(_SESSION, _SESSION_KEY),
+    ForeignKeyConstraint(
+        ["tenant_id", "head_floor_id"], ["floor.tenant_id", "floor.floor_id"], name="branch_head_fk"
+    ),
+)
+
+# The leaf that a branch last left through this segment at this depth (T6); see tree/places.py.
+left_leaf = Table(
+    "left_leaf",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    Column("branch", String, nullable=False),
+    _int("segment"),
+    _int("exit_depth"),
+    _id("leaf_floor_id"),
+    # The branch's version at the leaving: the newest wins.
+    _big("version"),
+    PrimaryKeyConstraint("tenant_id", "session_id", "branch", "segment", "exit_depth"),
+    ForeignKeyConstraint(
+        ["tenant_id", "session_id", "branch"],
+        ["branch.tenant_id", "branch.session_id", "branch.name"],
+        ondelete="CASCADE",
+    ),
+)
+
+head_move = Table(
+    "head_move",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    Column("branch", String, nullable=False),
+    # Counts a session's moves of one branch name, also across its deletion.
+    _big("number"),
+    _id("from_floor_id"),
+    _id("to_floor_id"),
+    Column("kind", String, nullable=False),
+    _text("principal"),
+    _time("move_time"),
+    PrimaryKeyConstraint("tenant_id", "session_id", "branch", "number"),
+    ForeignKeyConstraint(_SESSION, _SESSION_KEY),
+)
+
+run = Table(
+    "run",
+    metadata,
+    _tenant(),
+    _id("run_id"),
+    _id("session_id"),
+    _id("floor_id"),
+    _id("page_id"),
+    Column("state", String, nullable=False),
+    _text("failure_reason"),
+    _big("usage_in", nullable=True),
+    _big("usage_out", nullable=True),
+    Column("usage_estimated", Boolean, nullable=True),
+    _id("owner"),
+    _big("last_seq"),
+    _text("branch"),
+    _time("create_time"),
+    _time("end_time", nullable=True),
+    PrimaryKeyConstraint("tenant_id", "run_id"),
+    ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
+)
+Index(
+    "run_running_ix",
+    run.c.owner,
+    sqlite_where=run.c.state == "running",
+    postgresql_where=run.c.state == "running",
+)
+
+# Which processes are alive: each renews its own row. No tenant: it holds nobody's data.
+process = Table(
+    "process",
+    metadata,
+    _id("owner"),
+    _time("lease_time"),
+    PrimaryKeyConstraint("owner"),
+)
+
+request = Table(
+    "request",
+    metadata,
+    _tenant(),
+    Column("principal", String, nullable=False),
+    Column("method", String, nullable=False),
+    _id("request_id"),
+    Column("fingerprint", LargeBinary(32), nullable=False),
+    _text("answer"),
+    _time("create_time"),
+    PrimaryKeyConstraint("tenant_id", "principal", "method", "request_id"),
+)
+
+feed = Table(
+    "feed",
+    metadata,
+    _tenant(),
+    _id("project_id"),
+    _big("last"),
+    PrimaryKeyConstraint("tenant_id", "project_id"),
+)
+
+event = Table(
+    "event",
+    metadata,
+    _tenant(),
+    _id("project_id"),
+    _big("position"),
+    _id("event_id"),
+    Column("type", String, nullable=False),
+    _id("session_id", nullable=True),
+    _id("floor_id", nullable=True),
+    _text("payload"),
+    _time("commit_time"),
+    PrimaryKeyConstraint("tenant_id", "project_id", "position"),
+    ForeignKeyConstraint(["tenant_id", "project_id"], ["feed.tenant_id", "feed.project_id"]),
+)

@@ -1,0 +1,1 @@
+"""Pure rules of the tree: floors, pages, places, digests, positions."""

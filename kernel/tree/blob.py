@@ -1,0 +1,49 @@
+"""Stored page bytes as a list of framed messages, without reading any of them.
+
+A blob is a run of (tag of field 1, length, message): the wire encoding of a repeated field. So
+blobs join by concatenation, and one message is a slice.
+"""
+
+TAG = b"\x0a"
+
+
+def frame(message: bytes) -> bytes:
+    """One message as it stands in a blob."""
+    return TAG + _varint(len(message)) + message
+
+
+def split(blob: bytes) -> list[bytes]:
+    """The framed messages, in order; ValueError when the bytes are not a blob."""
+    frames = []
+    at = 0
+    while at < len(blob):
+        if blob[at : at + 1] != TAG:
+            raise ValueError("not a run of messages")
+        length, body = _read_varint(blob, at + 1)
+        end = body + length
+        if end > len(blob):
+            raise ValueError("a message is cut off")
+        frames.append(blob[at:end])
+        at = end
+    return frames
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(data):
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise ValueError("a length is cut off")

@@ -1,0 +1,37 @@
+"""Digests: sha256 over content alone, so equal content has equal digests everywhere.
+
+No ids, tenants, times, usage, counts or unchosen candidates go in. A floor's digest covers its
+parent's, so it fixes the whole history. The formulas are part of the contract; golden vectors in
+`tests/fixtures/digests.json` hold them.
+"""
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+from kernel.tree.model import Page, Slot
+
+ABSENT = bytes(32)
+ROOT_DIGEST = sha256(b"stemma.root.1").digest()
+
+
+def page_digest(slot: Slot, partial: bool, blob: bytes) -> bytes:
+    """Over `stemma.page.1`, one byte for the slot, one for partial, and the stored bytes."""
+    return sha256(b"stemma.page.1" + bytes((slot, partial)) + blob).digest()
+
+
+def effects_digest(blob: bytes) -> bytes:
+    return sha256(b"stemma.effects.1" + blob).digest()
+
+
+def floor_digest(parent: bytes, input: Page | None, output: Page | None, effects: bytes = ABSENT) -> bytes:
+    """Over the parent's digest and those of both sides and the effects, zeros for what is absent."""
+    sides = (page.digest if page else ABSENT for page in (input, output))
+    return sha256(b"stemma.floor.1" + parent + b"".join(sides) + effects).digest()
+
+
+def context_digest(blobs: Iterable[bytes]) -> bytes:
+    """Over the assembled messages exactly as a provider gets them."""
+    digest = sha256(b"stemma.context.1")
+    for blob in blobs:
+        digest.update(blob)
+    return digest.digest()

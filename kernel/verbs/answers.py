@@ -1,0 +1,127 @@
+"""What a write answers, and how a repeat of it gets the same bytes.
+
+A fresh answer and a replayed one are both built here, from the same record, so they cannot differ.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from kernel.errors import NotFound
+from kernel.tree.model import Branch, Floor, FloorState, Page
+from kernel.verbs.env import Env, ReadTx, Write, WriteTx, writable
+from kernel.verbs.records import Answer, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A floor with the id of the message before its first one; empty when there is none."""
+
+    floor: Floor
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the rpc layer turns into a response; what a verb has no use for is None."""
+
+    shown: Shown | None
+    branch: Branch | None
+    page: Page | None = None
+
+    @property
+    def floor(self) -> Floor:
+        assert self.shown is not None
+        return self.shown.floor
+
+
+def message_id(page: Page, index: int) -> str:
+    return f"{page.page_id}.{index}"
+
+
+def last_message(floor: Floor) -> str:
+    """The id of a floor's last message; empty when it has none."""
+    for page in reversed(floor.pages):
+        if page.content.facts:
+            return message_id(page, len(page.content.facts) - 1)
+    return ""
+
+
+async def before(tx: ReadTx, floor: Floor) -> str:
+    """The id of the message before a floor's first: its parent's last, or further up."""
+    while floor.parent_floor_id is not None:
+        parent = await tx.floor(floor.parent_floor_id)
+        if parent is None:
+            break
+        if found := last_message(parent):
+            return found
+        floor = parent
+    return ""
+
+
+async def shown(tx: ReadTx, floor: Floor) -> Shown:
+    return Shown(floor, await before(tx, floor))
+
+
+def answer_of(floor: Floor, branch: Branch | None, page: Page | None = None) -> Answer:
+    return Answer(
+        floor.session_id,
+        floor.floor_id,
+        floor.state.value,
+        floor.input.page_id if floor.input else "",
+        floor.output.page_id if floor.output else "",
+        page.page_id if page else "",
+        floor.run_id or "",
+        branch,
+    )
+
+
+async def answered(tx: ReadTx, answer: Answer) -> Answered:
+    """The answer as it was given; NOT_FOUND when what it shows was erased since."""
+    if not answer.floor_id:
+        return Answered(None, answer.branch)
+    stored = await tx.floor(answer.floor_id)
+    if stored is None:
+        raise NotFound("floor")
+    versions = {}
+    if answer.floor_state == FloorState.OPEN or answer.page_id:
+        versions = {page.page_id: page for _, page in await tx.pages(stored.floor_id)}
+    floor = stored
+    if answer.floor_state == FloorState.OPEN:
+        floor = _as_open(stored, versions, answer)
+    return Answered(await shown(tx, floor), answer.branch, versions.get(answer.page_id))
+
+
+def _as_open(stored: Floor, versions: dict[str, Page], answer: Answer) -> Floor:
+    known = versions | {page.page_id: page for page in stored.pages}
+    return replace(
+        stored,
+        state=FloorState.OPEN,
+        input=known.get(answer.input_page_id),
+        output=known.get(answer.output_page_id),
+        digest=None,
+        path_tokens=0,
+        usage=None,
+        run_id=None,
+        failure_reason="",
+        commit_time=None,
+    )
+
+
+Work = Callable[[WriteTx, Session], Awaitable[Answer]]
+
+
+async def in_session(env: Env, write: Write, session_id: str, work: Work) -> Answered:
+    """One write on one session: locked, answered once, recorded with what it did (R1).
+
+    The lock comes first, so a concurrent twin has either committed, and is replayed, or waits.
+    """
+
+    async def attempt(tx: WriteTx) -> Answered:
+        session = await tx.lock_session(session_id)
+        answer = await tx.answer(write.request)
+        if answer is None:
+            answer = await work(tx, writable(session))
+            await tx.record(write.request, answer)
+        return await answered(tx, answer)
+
+    return await env.store.write(write.caller.tenant_id, attempt)

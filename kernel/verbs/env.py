@@ -1,0 +1,107 @@
+"""What a verb is given: who calls, what they asked for, and the world around it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from kernel.errors import FailedPrecondition, NotFound
+from kernel.tree.message import Message
+from kernel.tree.model import PageContent, Role
+from kernel.verbs.records import Request, Session, SessionState
+from kernel.verbs.store import ReadTx, Store, WriteTx
+
+MAIN = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    tenant_id: str
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write that somebody asked for under a request id."""
+
+    caller: Caller
+    request: Request
+
+
+class LiveRuns(Protocol):
+    """The runs of this process, as far as the tree must know of them."""
+
+    def partial(self, run_id: str) -> PageContent | None:
+        """What the run has shown so far; None when it has shown nothing or runs elsewhere."""
+
+    def ended(self, run_id: str) -> None:
+        """Its floor was ended by somebody else, durably: stop, and show that end."""
+
+
+class Codec(Protocol):
+    """Between stored bytes and messages."""
+
+    def text(self, role: Role, text: str, reasoning: str = "") -> PageContent:
+        """One message of text, as it is stored."""
+
+    def messages(self, blob: bytes) -> tuple[Message, ...]:
+        """The messages of a blob; DATA_LOSS when it is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    store: Store
+    runs: LiveRuns
+    codec: Codec
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A branch of a session, and what the caller expects there."""
+
+    session_id: str
+    branch: str = MAIN
+    expected_head: str | None = None
+    abandon_pending: bool = False
+
+
+async def known_session(tx: ReadTx, session_id: str) -> Session:
+    session = await tx.session(session_id)
+    if session is None:
+        raise NotFound("session")
+    return session
+
+
+def writable(session: Session | None) -> Session:
+    if session is None:
+        raise NotFound("session")
+    if session.state is SessionState.ARCHIVED:
+        raise FailedPrecondition("ARCHIVED", "The session is archived: restore it first.")
+    return session
+
+
+async def session_of_floor(env: Env, caller: Caller, floor_id: str, session_id: str = "") -> str:
+    """The session that a floor names; NOT_FOUND when the caller named another."""
+    async with env.store.reading(caller.tenant_id) as tx:
+        floor = await tx.floor(floor_id)
+    if floor is None or (session_id and floor.session_id != session_id):
+        raise NotFound("floor")
+    return floor.session_id
+
+
+__all__ = [
+    "MAIN",
+    "Caller",
+    "Codec",
+    "Env",
+    "LiveRuns",
+    "ReadTx",
+    "Target",
+    "Write",
+    "WriteTx",
+    "known_session",
+    "session_of_floor",
+    "writable",
+]

@@ -1,0 +1,117 @@
+"""Making pages and floors out of what a caller brings."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kernel.errors import invalid
+from kernel.tree.digest import ROOT_DIGEST, floor_digest, page_digest
+from kernel.tree.model import Floor, FloorState, Page, PageContent, Place, Slot
+from kernel.tree.places import ChildPlace, first_child, later_child
+from kernel.verbs.env import Env, ReadTx
+
+CLIENT = "client"
+MODEL = "model"
+
+
+def new_page(
+    env: Env,
+    floor_id: str,
+    slot: Slot,
+    content: PageContent | None,
+    *,
+    page_id: str = "",
+    partial: bool = False,
+    source: str = CLIENT,
+) -> Page | None:
+    """A page of its own for a floor; None for no messages."""
+    if content is None or not content.facts:
+        return None
+    return Page(
+        page_id or env.new_id(),
+        floor_id,
+        slot,
+        content,
+        page_digest(slot, partial, content.blob),
+        content.tokens,
+        partial,
+        source,
+        env.clock(),
+    )
+
+
+async def child_place(tx: ReadTx, parent: Floor) -> ChildPlace:
+    """The place for another child. Two callers may be told the same: the store lets one have it."""
+    count = await tx.child_count(parent.session_id, parent.place)
+    if count == 0:
+        return first_child(parent.place)
+    return later_child(parent.place, count - 1, await tx.next_segment(parent.session_id))
+
+
+def new_floor(
+    env: Env, parent: Floor, place: ChildPlace, principal: str, branch: str, *, floor_id: str = ""
+) -> Floor:
+    """An OPEN floor without pages."""
+    return Floor(
+        floor_id=floor_id or env.new_id(),
+        session_id=parent.session_id,
+        parent_floor_id=parent.floor_id,
+        parent_segment=parent.place.segment,
+        place=place.place,
+        ordinal=place.ordinal,
+        state=FloorState.OPEN,
+        input=None,
+        output=None,
+        digest=None,
+        path_tokens=0,
+        usage=None,
+        run_id=None,
+        failure_reason="",
+        principal=principal,
+        create_time=env.clock(),
+        commit_time=None,
+        branch=branch,
+    )
+
+
+def new_root(env: Env, session_id: str, floor_id: str, principal: str) -> Floor:
+    now = env.clock()
+    return Floor(
+        floor_id=floor_id,
+        session_id=session_id,
+        parent_floor_id=None,
+        parent_segment=None,
+        place=Place(0, 0),
+        ordinal=0,
+        state=FloorState.COMMITTED,
+        input=None,
+        output=None,
+        digest=ROOT_DIGEST,
+        path_tokens=0,
+        usage=None,
+        run_id=None,
+        failure_reason="",
+        principal=principal,
+        create_time=now,
+        commit_time=now,
+        branch="",
+    )
+
+
+def sealed(env: Env, floor: Floor, parent: Floor) -> Floor:
+    """The floor as committed below its parent; INVALID when it holds nothing."""
+    if not floor.pages:
+        raise invalid("input", "a floor needs an input or an output")
+    assert parent.digest is not None
+    return replace(
+        floor,
+        state=FloorState.COMMITTED,
+        digest=floor_digest(parent.digest, floor.input, floor.output),
+        path_tokens=parent.path_tokens + sum(page.tokens for page in floor.pages),
+        commit_time=env.clock(),
+    )
+
+
+def own_tokens(floor: Floor, pages: Iterable[Page | None] | None = None) -> int:
+    """Tokens of the pages that were first written here: what the floor adds to the store."""
+    given = floor.pages if pages is None else pages
+    return sum(page.tokens for page in given if page is not None and page.floor_id == floor.floor_id)

@@ -1,0 +1,122 @@
+"""The one pending floor of a branch: how it is opened, and how it fails."""
+
+from dataclasses import replace
+
+from kernel.errors import FailedPrecondition, floor_pending, head_moved
+from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
+from kernel.verbs.env import Env, Target, WriteTx
+from kernel.verbs.moves import expect_head, known_branch
+from kernel.verbs.pages import MODEL, new_page, own_tokens
+from kernel.verbs.records import RunState, Session
+
+ABANDONED = "ABANDONED"
+
+
+async def free_branch(tx: WriteTx, env: Env, session: Session, target: Target) -> Branch:
+    """The branch, with nothing pending and at the expected head: in that order of checks.
+
+    A pending floor is failed first when the target says so; should the head then not be the
+    expected one, that is rolled back with everything else.
+    """
+    branch = await known_branch(tx, target)
+    if branch.pending_floor_id is not None:
+        if not target.abandon_pending:
+            raise floor_pending(branch.pending_floor_id)
+        floor = await tx.floor(branch.pending_floor_id)
+        assert floor is not None, "a branch's pending floor exists"
+        _, branch = await fail(tx, env, session, floor, branch, ABANDONED)
+    expect_head(branch, target)
+    return branch
+
+
+async def open_pending(
+    tx: WriteTx, env: Env, session: Session, branch: Branch, floor: Floor, opens_segment: bool
+) -> Branch:
+    """Stores an OPEN or GENERATING floor as the branch's pending one."""
+    await tx.insert_floor(floor, opens_segment)
+    await tx.touch_session(session.session_id, own_tokens(floor))
+    pending = replace(
+        branch,
+        pending_floor_id=floor.floor_id,
+        failed_floor_id=None,
+        version=branch.version + 1,
+        update_time=env.clock(),
+    )
+    return await changed(tx, session, branch, pending)
+
+
+async def changed(tx: WriteTx, session: Session, seen: Branch, new: Branch) -> Branch:
+    if not await tx.update_branch(session.session_id, seen, new):
+        raise head_moved(seen.name, seen.head_floor_id)
+    return new
+
+
+async def fail(
+    tx: WriteTx,
+    env: Env,
+    session: Session,
+    floor: Floor,
+    branch: Branch,
+    reason: str,
+    run_end: RunState = RunState.CANCELLED,
+) -> tuple[Floor, Branch]:
+    """Ends a pending floor as FAILED, and its run with what that has shown so far."""
+    if floor.state is FloorState.GENERATING and floor.run_id:
+        partial = await _end_run(tx, env, floor, run_end, reason)
+        if partial is not None:
+            floor = replace(floor, output=partial)
+            return await fail_floor(tx, env, session, floor, branch, reason, partial.tokens)
+    return await fail_floor(tx, env, session, floor, branch, reason)
+
+
+async def fail_floor(
+    tx: WriteTx,
+    env: Env,
+    session: Session,
+    floor: Floor,
+    branch: Branch,
+    reason: str,
+    new_tokens: int = 0,
+) -> tuple[Floor, Branch]:
+    """FAILED, with the output that `floor` has; the branch shows it as failed until it moves on."""
+    failed = replace(floor, state=FloorState.FAILED, failure_reason=reason)
+    await tx.update_pending(failed)
+    await tx.touch_session(session.session_id, new_tokens)
+    left = replace(
+        branch,
+        pending_floor_id=None,
+        failed_floor_id=failed.floor_id,
+        version=branch.version + 1,
+        update_time=env.clock(),
+    )
+    return failed, await changed(tx, session, branch, left)
+
+
+async def _end_run(tx: WriteTx, env: Env, floor: Floor, end: RunState, reason: str) -> Page | None:
+    """Ends the floor's run, if it still runs. -> what it has shown, as a partial page"""
+    run = await tx.run(floor.run_id or "")
+    if run is None or run.state is not RunState.RUNNING:
+        return None
+    why = reason if end is RunState.FAILED else ""
+    await tx.update_run(replace(run, state=end, failure_reason=why, end_time=env.clock()))
+    tx.after_commit(lambda: env.runs.ended(run.run_id))
+    shown = env.runs.partial(run.run_id)
+    return new_page(env, floor.floor_id, Slot.OUTPUT, shown, page_id=run.page_id, partial=True, source=MODEL)
+
+
+def refuse_sealed(floor: Floor) -> None:
+    """A verb on an OPEN floor met one in another state."""
+    if floor.state is FloorState.COMMITTED:
+        raise FailedPrecondition("FLOOR_SEALED", "The floor is committed and can not change.")
+    if floor.state is FloorState.FAILED:
+        raise FailedPrecondition("FLOOR_FAILED", "The floor has failed: regenerate it instead.")
+    if floor.state is FloorState.GENERATING:
+        raise run_active(floor)
+
+
+def run_active(floor: Floor) -> FailedPrecondition:
+    return FailedPrecondition(
+        "RUN_ACTIVE",
+        "A run is writing this floor: wait for it, or cancel it.",
+        {"run_id": floor.run_id or ""},
+    )

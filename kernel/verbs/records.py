@@ -1,0 +1,171 @@
+"""What the store keeps besides floors: sessions, runs, requests, events. Plain values."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from kernel.prompt.config import Config
+from kernel.tree.model import Branch, Floor, Usage
+
+
+class SessionState(StrEnum):
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation. `stored_tokens` sums all pages ever written, on whatever branch."""
+
+    session_id: str
+    project_id: str
+    title: str
+    state: SessionState
+    config: Config
+    version: int
+    root_floor_id: str
+    stored_tokens: int
+    create_time: datetime
+    update_time: datetime
+    last_activity_time: datetime
+
+
+class SessionOrder(StrEnum):
+    """Both newest first, ties by id."""
+
+    LAST_ACTIVITY = "last_activity"
+    CREATE_TIME = "create_time"
+
+
+class RunState(StrEnum):
+    RUNNING = "running"
+    COMMITTED = "committed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The production of one floor's output. `owner` is the process that runs it.
+
+    `last_seq` is the position of the last frame, and `branch` the branch as that frame showed it,
+    once the run has ended.
+    """
+
+    run_id: str
+    session_id: str
+    floor_id: str
+    page_id: str
+    state: RunState
+    failure_reason: str
+    usage: Usage | None
+    owner: str
+    last_seq: int
+    branch: Branch | None
+    create_time: datetime
+    end_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Who asked for what under which id (R1). `fingerprint` is over the content without the id."""
+
+    principal: str
+    method: str
+    request_id: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request was answered with, as far as it cannot be rebuilt from immutable rows.
+
+    `floor` is the floor's id; the four fields after it say how the floor stood then, since a
+    pending one changes later.
+    """
+
+    session_id: str = ""
+    floor_id: str = ""
+    floor_state: str = ""
+    input_page_id: str = ""
+    output_page_id: str = ""
+    page_id: str = ""
+    run_id: str = ""
+    branch: Branch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A committed fact of a project's feed. The store gives it its position in the commit."""
+
+    event_id: str
+    type: str
+    session_id: str
+    floor_id: str = ""
+    payload: dict[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEvent:
+    """An event as a subscriber sees it. Positions of a feed grow by one, without gaps."""
+
+    position: int
+    event: Event
+    commit_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AppendRecord:
+    """One whole turn for `Store.append`, planned on its immutable parent.
+
+    `floor` is complete: place, ordinal, pages, digest, path tokens. It commits when the branch's
+    head is `expected_head`, nothing is pending, and the place is free; it then becomes the head.
+    """
+
+    tenant_id: str
+    request: Request
+    branch: str
+    expected_head: str
+    floor: Floor
+    opens_segment: bool
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    branch: Branch
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """The request id is known with other content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    current_head: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The branch has a pending floor."""
+
+    pending_floor_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTaken:
+    """Another floor sits there: plan again, with a segment of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no such session or branch, or the session is archived: read to say which."""
+
+
+Outcome = Committed | Replayed | Reused | Stale | Blocked | PlaceTaken | Absent

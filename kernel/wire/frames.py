@@ -1,0 +1,45 @@
+"""A run's frames as the contract shows them."""
+
+from stemma.kernel.v1 import run_pb2
+
+from kernel.generation import events
+from kernel.generation.provider import FailureReason
+from kernel.verbs.answers import Shown
+from kernel.wire.trees import branch_pb, floor_pb, maybe_branch_pb, page_pb
+
+_UNAVAILABLE, _DEADLINE_EXCEEDED, _RESOURCE_EXHAUSTED = 14, 4, 8
+_CODES = {
+    FailureReason.PROVIDER_TIMEOUT: _DEADLINE_EXCEEDED,
+    FailureReason.LIMIT: _RESOURCE_EXHAUSTED,
+}
+
+
+def frame_pb(
+    run_id: str, floor_id: str, before: str, last_input: str, frame: events.Frame
+) -> run_pb2.RunEvent:
+    """`before` is the id of the message before the floor's first, `last_input` that of its input's
+    last, if it has an input."""
+    shown = run_pb2.RunEvent(run_id=run_id, floor_id=floor_id, epoch=frame.epoch, seq=frame.seq)
+    match frame.event:
+        case events.Started(context_digest, tokens_in, left_out):
+            shown.started.context_digest = context_digest
+            shown.started.tokens_in = tokens_in
+            shown.started.left_out_count = left_out
+        case events.TextDelta(page_id, text):
+            shown.text_delta.page_id, shown.text_delta.text = page_id, text
+        case events.ReasoningDelta(page_id, text):
+            shown.reasoning_delta.page_id, shown.reasoning_delta.text = page_id, text
+        case events.PageCompleted(page):
+            shown.page_completed.page.CopyFrom(page_pb(page, last_input or before))
+        case events.FloorCommitted(floor, branch):
+            shown.floor_committed.floor.CopyFrom(floor_pb(Shown(floor, before)))
+            shown.floor_committed.branch.CopyFrom(branch_pb(branch))
+        case events.Failed(reason, floor):
+            shown.failed.code = _CODES.get(reason, _UNAVAILABLE)
+            shown.failed.reason = reason.value
+            shown.failed.floor.CopyFrom(floor_pb(Shown(floor, before)))
+        case events.Cancelled(floor, maybe_branch):
+            shown.cancelled.floor.CopyFrom(floor_pb(Shown(floor, before)))
+            if (moved := maybe_branch_pb(maybe_branch)) is not None:
+                shown.cancelled.branch.CopyFrom(moved)
+    return shown

@@ -1,0 +1,134 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from stemma.kernel.v1 import floor_pb2 as _floor_pb2
+from stemma.kernel.v1 import message_pb2 as _message_pb2
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RunState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RUN_STATE_UNSPECIFIED: _ClassVar[RunState]
+    RUN_STATE_RUNNING: _ClassVar[RunState]
+    RUN_STATE_WAITING: _ClassVar[RunState]
+    RUN_STATE_HELD: _ClassVar[RunState]
+    RUN_STATE_COMMITTED: _ClassVar[RunState]
+    RUN_STATE_FAILED: _ClassVar[RunState]
+    RUN_STATE_CANCELLED: _ClassVar[RunState]
+
+class Keep(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    KEEP_UNSPECIFIED: _ClassVar[Keep]
+    KEEP_COMMIT: _ClassVar[Keep]
+    KEEP_FAIL: _ClassVar[Keep]
+RUN_STATE_UNSPECIFIED: RunState
+RUN_STATE_RUNNING: RunState
+RUN_STATE_WAITING: RunState
+RUN_STATE_HELD: RunState
+RUN_STATE_COMMITTED: RunState
+RUN_STATE_FAILED: RunState
+RUN_STATE_CANCELLED: RunState
+KEEP_UNSPECIFIED: Keep
+KEEP_COMMIT: Keep
+KEEP_FAIL: Keep
+
+class Run(_message.Message):
+    __slots__ = ("run_id", "session_id", "floor_id", "state", "failure_reason", "usage", "create_time", "end_time")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_REASON_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    END_TIME_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    session_id: str
+    floor_id: str
+    state: RunState
+    failure_reason: str
+    usage: _floor_pb2.Usage
+    create_time: _timestamp_pb2.Timestamp
+    end_time: _timestamp_pb2.Timestamp
+    def __init__(self, run_id: _Optional[str] = ..., session_id: _Optional[str] = ..., floor_id: _Optional[str] = ..., state: _Optional[_Union[RunState, str]] = ..., failure_reason: _Optional[str] = ..., usage: _Optional[_Union[_floor_pb2.Usage, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class RunEvent(_message.Message):
+    __slots__ = ("run_id", "floor_id", "epoch", "seq", "started", "text_delta", "reasoning_delta", "page_completed", "floor_committed", "failed", "cancelled")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
+    TEXT_DELTA_FIELD_NUMBER: _ClassVar[int]
+    REASONING_DELTA_FIELD_NUMBER: _ClassVar[int]
+    PAGE_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_COMMITTED_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    floor_id: str
+    epoch: int
+    seq: int
+    started: RunStarted
+    text_delta: TextDelta
+    reasoning_delta: TextDelta
+    page_completed: PageCompleted
+    floor_committed: FloorCommitted
+    failed: RunFailed
+    cancelled: RunCancelled
+    def __init__(self, run_id: _Optional[str] = ..., floor_id: _Optional[str] = ..., epoch: _Optional[int] = ..., seq: _Optional[int] = ..., started: _Optional[_Union[RunStarted, _Mapping]] = ..., text_delta: _Optional[_Union[TextDelta, _Mapping]] = ..., reasoning_delta: _Optional[_Union[TextDelta, _Mapping]] = ..., page_completed: _Optional[_Union[PageCompleted, _Mapping]] = ..., floor_committed: _Optional[_Union[FloorCommitted, _Mapping]] = ..., failed: _Optional[_Union[RunFailed, _Mapping]] = ..., cancelled: _Optional[_Union[RunCancelled, _Mapping]] = ...) -> None: ...
+
+class RunStarted(_message.Message):
+    __slots__ = ("context_digest", "tokens_in", "left_out_count")
+    CONTEXT_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_IN_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    context_digest: str
+    tokens_in: int
+    left_out_count: int
+    def __init__(self, context_digest: _Optional[str] = ..., tokens_in: _Optional[int] = ..., left_out_count: _Optional[int] = ...) -> None: ...
+
+class TextDelta(_message.Message):
+    __slots__ = ("page_id", "text")
+    PAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    page_id: str
+    text: str
+    def __init__(self, page_id: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+
+class PageCompleted(_message.Message):
+    __slots__ = ("page",)
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    page: _message_pb2.Page
+    def __init__(self, page: _Optional[_Union[_message_pb2.Page, _Mapping]] = ...) -> None: ...
+
+class FloorCommitted(_message.Message):
+    __slots__ = ("floor", "branch")
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    floor: _floor_pb2.Floor
+    branch: _floor_pb2.Branch
+    def __init__(self, floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ..., branch: _Optional[_Union[_floor_pb2.Branch, _Mapping]] = ...) -> None: ...
+
+class RunFailed(_message.Message):
+    __slots__ = ("code", "reason", "floor")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
+    code: int
+    reason: str
+    floor: _floor_pb2.Floor
+    def __init__(self, code: _Optional[int] = ..., reason: _Optional[str] = ..., floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ...) -> None: ...
+
+class RunCancelled(_message.Message):
+    __slots__ = ("floor", "branch")
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    floor: _floor_pb2.Floor
+    branch: _floor_pb2.Branch
+    def __init__(self, floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ..., branch: _Optional[_Union[_floor_pb2.Branch, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,112 @@
+"""What every test may ask for: databases on both engines, from a real PostgreSQL and from SQLite files.
+
+- `engine`: "sqlite" and "postgres", one after the other; whoever asks for it, or for a URL below, runs twice
+- `engine_url`: a database without a table, of its own for each test
+- `migrated_url`: the same with the schema of the conversation service
+- `database_factory`: for tests that need several, or other times than one test
+- `postgres_url`: the server itself
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from tests.support.databases import PostgresDatabases, SqliteDatabases, migrated_template
+from tests.support.postgres import postgres_server
+
+# No setting of whoever runs the tests may reach them; only the server's URL is taken, and first.
+TEST_POSTGRES = os.environ.get("STEMMA_TEST_POSTGRES")
+for _name in [name for name in os.environ if name.startswith("STEMMA_")]:
+    del os.environ[_name]
+
+
+class DatabaseFactory(Protocol):
+    """Makes databases of one engine; see `database_factory`."""
+
+    def __call__(self, engine: str, *, migrated: bool = True) -> AbstractContextManager[str]:
+        """The URL of a new database for as long as the context lasts."""
+
+
+class _Databases:
+    """Both engines' databases, and for each the migrated template. A server, a folder and a template are made
+    when first asked for, and stay until the run ends: a run without Postgres tests starts none."""
+
+    def __init__(self, until: ExitStack) -> None:
+        self._until = until
+        self._templates: dict[str, str] = {}
+
+    @cached_property
+    def server_url(self) -> str:
+        return self._until.enter_context(postgres_server(TEST_POSTGRES))
+
+    @cached_property
+    def _postgres(self) -> PostgresDatabases:
+        return PostgresDatabases(self.server_url)
+
+    @cached_property
+    def _sqlite(self) -> SqliteDatabases:
+        folder = tempfile.TemporaryDirectory(prefix="stemma-sqlite-")
+        return SqliteDatabases(Path(self._until.enter_context(folder)))
+
+    def of(self, engine: str) -> PostgresDatabases | SqliteDatabases:
+        return self._postgres if engine == "postgres" else self._sqlite
+
+    def template(self, engine: str) -> str:
+        if engine not in self._templates:
+            from conversation_service.migrate import migrate
+
+            template = migrated_template(self.of(engine), migrate)
+            self._templates[engine] = self._until.enter_context(template)
+        return self._templates[engine]
+
+
+@pytest.fixture(scope="session")
+def _databases() -> Iterator[_Databases]:
+    with ExitStack() as until:
+        yield _Databases(until)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(_databases: _Databases) -> str:
+    """The URL of a PostgreSQL server where databases may be created. Fails when there is none."""
+    return _databases.server_url
+
+
+@pytest.fixture(scope="session")
+def database_factory(_databases: _Databases) -> DatabaseFactory:
+    """`with database_factory("postgres") as url`: a database of one's own, with the schema (`migrated=False`:
+    without a table), gone afterwards. Asks for a PostgreSQL server only when one is needed."""
+
+    def make(engine: str, *, migrated: bool = True) -> AbstractContextManager[str]:
+        template = _databases.template(engine) if migrated else None
+        return _databases.of(engine).fresh(template)
+
+    return make
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine under test."""
+    return str(request.param)
+
+
+@pytest.fixture
+def engine_url(engine: str, database_factory: DatabaseFactory) -> Iterator[str]:
+    """The URL of a database without a table, on each engine: `sqlite:////…` or `postgresql://…`."""
+    with database_factory(engine, migrated=False) as url:
+        yield url
+
+
+@pytest.fixture
+def migrated_url(engine: str, database_factory: DatabaseFactory) -> Iterator[str]:
+    """The URL of a database with the conversation service's schema and no rows, on each engine."""
+    with database_factory(engine) as url:
+        yield url

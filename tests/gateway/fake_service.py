@@ -1,0 +1,132 @@
+"""A conversation service that records what it is sent and answers what a test says.
+
+A real grpc.aio server with the generated registrations, so that method paths and encodings are those
+of the contract.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health, health_pb2_grpc
+from stemma.conversation.v1 import (
+    context_service_pb2_grpc,
+    floor_service_pb2_grpc,
+    run_service_pb2_grpc,
+    session_service_pb2_grpc,
+)
+
+from gateway.services import MODULES, bindings
+
+Answer = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
+Frames = Callable[[Any, grpc.aio.ServicerContext], AsyncIterator[Any]]
+
+
+@dataclass
+class Call:
+    """One call as it arrived."""
+
+    name: str
+    request: Any
+    metadata: dict[str, Any]
+    seconds_left: float | None
+
+
+@dataclass
+class FakeService:
+    """Stands for every servicer. `answers` and `streams` by RPC name; else an empty response."""
+
+    calls: list[Call] = field(default_factory=list)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    streams: dict[str, Frames] = field(default_factory=dict)
+    health: Any = None
+    address: str = ""
+
+    def reset(self) -> None:
+        for one in (self.calls, self.answers, self.streams):
+            one.clear()
+
+    def reply(self, name: str, response: Message) -> None:
+        async def answer(_: Any, __: Any) -> Message:
+            return response
+
+        self.answers[name] = answer
+
+    def fail(self, name: str, code: grpc.StatusCode, message: str, *details: Message) -> None:
+        """As the services fail: with a rich status when there are details, bare otherwise."""
+
+        async def answer(_: Any, context: grpc.aio.ServicerContext) -> None:
+            await refuse(context, code, message, *details)
+
+        self.answers[name] = answer
+
+    @property
+    def last(self) -> Call:
+        return self.calls[-1]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in METHODS:
+            raise AttributeError(name)
+        return self._frames(name) if METHODS[name].streaming else self._unary(name)
+
+    def _record(self, name: str, request: Any, context: grpc.aio.ServicerContext) -> None:
+        metadata = dict(context.invocation_metadata() or ())
+        self.calls.append(Call(name, request, metadata, context.time_remaining()))
+
+    def _unary(self, name: str) -> Answer:
+        async def handler(request: Any, context: grpc.aio.ServicerContext) -> Any:
+            self._record(name, request, context)
+            answer = self.answers.get(name)
+            return await answer(request, context) if answer else METHODS[name].response()
+
+        return handler
+
+    def _frames(self, name: str) -> Frames:
+        async def handler(request: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+            self._record(name, request, context)
+            if name in self.streams:
+                async for frame in self.streams[name](request, context):
+                    yield frame
+
+        return handler
+
+
+METHODS = {one.method.name: one.method for one in bindings()}
+
+
+async def refuse(
+    context: grpc.aio.ServicerContext, code: grpc.StatusCode, message: str, *details: Message
+) -> None:
+    status = status_pb2.Status(code=code.value[0], message=message)
+    for one in details:
+        status.details.add().Pack(one)
+    if details:
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    await context.abort(code, message)
+
+
+def error_info(reason: str, **metadata: str) -> error_details_pb2.ErrorInfo:
+    return error_details_pb2.ErrorInfo(reason=reason, domain="stemma", metadata=metadata)
+
+
+@asynccontextmanager
+async def running_fake() -> AsyncIterator[FakeService]:
+    """The service on a free port of loopback, saying SERVING."""
+    fake = FakeService(health=health.aio.HealthServicer())
+    server = grpc.aio.server()
+    session_service_pb2_grpc.add_SessionServiceServicer_to_server(fake, server)
+    floor_service_pb2_grpc.add_FloorServiceServicer_to_server(fake, server)
+    run_service_pb2_grpc.add_RunServiceServicer_to_server(fake, server)
+    context_service_pb2_grpc.add_ContextServiceServicer_to_server(fake, server)
+    health_pb2_grpc.add_HealthServicer_to_server(fake.health, server)
+    assert len(MODULES) == 4  # a module that joins is registered above too
+    fake.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await server.start()
+    try:
+        yield fake
+    finally:
+        await server.stop(0)

@@ -1,0 +1,49 @@
+"""A sink that keeps what it was given, and can be told to fail."""
+
+from kernel.generation.provider import FailureReason
+from kernel.generation.sink import OutputDraft
+from kernel.tree.model import Branch, Floor, FloorState, Page
+from tests.generation.builders import branch, floor, page
+
+
+class RecordingSink:
+    """Ends a floor as a service would, in memory.
+
+    Attributes:
+        calls: What was asked, in order, with the draft.
+        complete_error: Raised by `complete`, when set.
+        fail_errors: Raised by `fail`, one for each call, until there are none left.
+        found: The floor as `fail` finds it, when somebody else has ended it.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, OutputDraft]] = []
+        self.complete_error: Exception | None = None
+        self.fail_errors: list[Exception] = []
+        self.found: Floor | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.calls]
+
+    @property
+    def draft(self) -> OutputDraft:
+        return self.calls[-1][1]
+
+    async def complete(self, draft: OutputDraft) -> tuple[Page, Floor, Branch]:
+        self.calls.append(("complete", draft))
+        if self.complete_error is not None:
+            raise self.complete_error
+        return page(draft.text), floor(FloorState.COMMITTED), branch()
+
+    async def cancelled(self, draft: OutputDraft, keep: bool) -> tuple[Floor, Branch | None]:
+        self.calls.append((f"cancelled keep={keep}", draft))
+        if keep and not draft.empty:
+            return floor(FloorState.COMMITTED), branch()
+        return floor(FloorState.FAILED, "CANCELLED"), None
+
+    async def fail(self, draft: OutputDraft, reason: FailureReason) -> Floor:
+        self.calls.append((f"fail {reason}", draft))
+        if self.fail_errors:
+            raise self.fail_errors.pop(0)
+        return self.found or floor(FloorState.FAILED, reason)

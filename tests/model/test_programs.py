@@ -1,0 +1,50 @@
+"""Random programs over gRPC agree with the pure model, on every engine.
+
+MODEL_SEED chooses other programs; the seed is printed with the counts.
+"""
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from tests.support.service import running_service
+
+from tests.model.plans import SCRIPT
+from tests.model.runner import Counts, run_program
+from tests.model.steps import Step, programs
+from tests.support.client import connect
+
+PROGRAMS = 100
+LENGTH = 30
+SEED = int(os.environ.get("MODEL_SEED", "2"))
+
+
+def test_random_programs_agree_with_the_model(engine_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = Counts()
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        service = runner.run(stack.enter_async_context(running_service(engine_url, script=SCRIPT)))
+        client = runner.run(stack.enter_async_context(connect(service.address)))
+
+        @seed(SEED)
+        @settings(
+            max_examples=PROGRAMS,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate, Phase.shrink],
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        )
+        @given(programs(LENGTH))
+        def agree(steps: list[Step]) -> None:
+            runner.run(run_program(client, steps, counts))
+
+        try:
+            agree()
+        finally:
+            runner.run(stack.aclose())
+    with capsys.disabled():
+        print(f"\nseed {SEED}: {counts.report()}")
+    assert counts.programs >= PROGRAMS
+    assert counts.missing() == []
