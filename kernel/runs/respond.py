@@ -93,17 +93,23 @@ async def respond(
         session_id = await session_of_floor(env, write.caller, action.floor_id, target.session_id)
         target = replace(target, session_id=session_id)
 
+    started: list[LiveRun] = []
+
     async def attempt(tx: WriteTx) -> _Opened | str:
         session = await tx.lock_session(target.session_id)
         answer = await tx.answer(write.request)
         if answer is not None:
             return answer.run_id
-        return await _open(tx, env, generation, write, writable(session), target, action, overrides)
+        opened = await _open(tx, env, generation, write, writable(session), target, action, overrides)
+        # With the commit, not when this call hears of it: it may be cancelled while it waits, and a
+        # floor that nobody writes would block its branch.
+        tx.after_commit(lambda: started.append(_start(env, generation, write, opened)))
+        return opened
 
-    opened = await env.store.write(write.caller.tenant_id, attempt)
+    opened = await env.store.write(write.caller.tenant_id, attempt, target.session_id)
     if isinstance(opened, str):
         return await _join(env, generation, write, opened)
-    live = _start(env, generation, write, opened)
+    (live,) = started
     return Responding(opened.run.run_id, opened.run.floor_id, opened.before, opened.last_input, live)
 
 

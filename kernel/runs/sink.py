@@ -134,12 +134,21 @@ class StoreSink:
         )
 
     async def _as_it_is(self) -> Floor:
-        async with self._env.store.reading(self._tenant) as tx:
+        """The floor as somebody else ended it. Notes where the last frame stands, which only this process
+        knows: a repeat of the request is answered with that frame."""
+
+        async def note(tx: WriteTx) -> Floor:
+            run = await tx.run(self._run_id)
+            session = await tx.lock_session(run.session_id) if run else None
             run = await tx.run(self._run_id)
             floor = await tx.floor(run.floor_id) if run else None
-        if floor is None:
-            raise RunOver
-        return floor
+            if run is None or session is None or floor is None:
+                raise RunOver
+            if not run.last_seq:
+                await tx.update_run(replace(run, last_seq=self._last_seq() + 1))
+            return floor
+
+        return await self._write(note)
 
     async def _write(self, work: Callable[[WriteTx], Awaitable[T]]) -> T:
         for pause in _PAUSES:

@@ -1,5 +1,6 @@
 """Paths, siblings and leaves, by segment and depth. Nothing here touches another branch's bodies."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -30,6 +31,7 @@ _SIZES = (
     func.coalesce(func.length(t.floor.c.input_blob), 0).label("input_size"),
     func.coalesce(func.length(t.floor.c.output_blob), 0).label("output_size"),
 )
+_OUTLINE = ("floor_id", "depth", "input_page_id", "input_facts", "output_page_id", "output_facts")
 _SIBLING = ("floor_id", "ordinal", "input_page_id", "output_page_id")
 
 
@@ -59,41 +61,30 @@ class PathReads(Reads):
         return [Link(row["segment"], row["low"] or 0, row["high"]) for row in found]
 
     async def path(self, session_id: str, place: Place, first: int, last: int) -> list[Floor]:
-        chain = self._chain(session_id, place, first)
-        query = (
-            select(*rows.FLOOR_COLUMNS)
-            .join(chain, t.floor.c.segment == chain.c.segment)
-            .where(
-                self.where(t.floor, session_id=session_id),
-                t.floor.c.depth.between(first, last),
-                t.floor.c.depth <= chain.c.high,
-            )
-            .order_by(t.floor.c.depth)
-        )
+        query = self._path(rows.FLOOR_COLUMNS, session_id, place, first, last)
         return [rows.floor(row) for row in await self.all(query)]
 
-    async def path_outline(self, session_id: str, place: Place, first: int, last: int) -> list[FloorOutline]:
+    async def path_outline(
+        self, session_id: str, place: Place, first: int, last: int
+    ) -> list[FloorOutline]:
+        query = self._path([t.floor.c[name] for name in _OUTLINE], session_id, place, first, last)
+        return [rows.outline(row) for row in await self.all(query.add_columns(*_SIZES))]
+
+    def _path(
+        self, columns: Sequence[ColumnElement[Any]], session_id: str, place: Place, first: int, last: int
+    ) -> Select[Any]:
+        """The floors of the path between two depths: a range of each segment of its chain."""
         chain = self._chain(session_id, place, first)
-        floor = t.floor
-        query = (
-            select(
-                floor.c.floor_id,
-                floor.c.depth,
-                floor.c.input_page_id,
-                floor.c.input_facts,
-                floor.c.output_page_id,
-                floor.c.output_facts,
-                *_SIZES,
+        return (
+            select(*columns)
+            .join_from(
+                t.floor,
+                chain,
+                and_(t.floor.c.segment == chain.c.segment, t.floor.c.depth <= chain.c.high),
             )
-            .join(chain, floor.c.segment == chain.c.segment)
-            .where(
-                self.where(floor, session_id=session_id),
-                floor.c.depth.between(first, last),
-                floor.c.depth <= chain.c.high,
-            )
-            .order_by(floor.c.depth)
+            .where(self.where(t.floor, session_id=session_id), t.floor.c.depth.between(first, last))
+            .order_by(t.floor.c.depth)
         )
-        return [rows.outline(row) for row in await self.all(query)]
 
     async def path_siblings(
         self, session_id: str, place: Place, first: int, last: int

@@ -14,6 +14,13 @@ from kernel.tree.model import Branch, Floor, HeadMove, Page, Place
 from kernel.verbs.records import Answer, PlacedEvent, Request, Run, Session, SessionOrder
 from kernel.verbs.store import SessionFilter
 
+# Beside a floor's columns, some of which have the same names.
+_BRANCH = [column.label(f"branch_{column.name}") for column in t.branch.c if column.name != "tenant_id"]
+
+
+def _branch(row: Any) -> Branch:
+    return rows.branch({c.name.removeprefix("branch_"): row[c.name] for c in _BRANCH})
+
 
 class Scoped:
     """A connection bound to one tenant: every statement goes through `where`."""
@@ -80,6 +87,18 @@ class Reads(Scoped):
     async def branch(self, session_id: str, name: str) -> Branch | None:
         row = await self.one(select(t.branch).where(self.where(t.branch, session_id=session_id, name=name)))
         return row and rows.branch(row)
+
+    async def branch_head(self, session_id: str, name: str) -> tuple[Branch, Floor] | None:
+        head = and_(
+            t.floor.c.tenant_id == t.branch.c.tenant_id, t.floor.c.floor_id == t.branch.c.head_floor_id
+        )
+        query = (
+            select(*_BRANCH, *rows.FLOOR_COLUMNS)
+            .join(t.floor, head)
+            .where(self.where(t.branch, session_id=session_id, name=name))
+        )
+        row = await self.one(query)
+        return row and (_branch(row), rows.floor(row))
 
     async def branches(self, session_id: str, after: str, limit: int) -> list[Branch]:
         query = (

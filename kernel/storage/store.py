@@ -10,6 +10,7 @@ from kernel.storage.append import append_record
 from kernel.storage.engine import Engines
 from kernel.storage.failures import Conflict, Retry, unavailable
 from kernel.storage.paths import PathReads
+from kernel.storage.turns import Turns
 from kernel.storage.writes import Writes
 from kernel.verbs.records import AppendRecord, Outcome
 from kernel.verbs.store import ReadTx, WriteTx
@@ -27,22 +28,23 @@ class SqlStore:
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
         # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
-        self._turn = asyncio.Lock() if engines.dialect == "sqlite" else None
+        self._turns = Turns(everyone=engines.dialect == "sqlite")
 
     @asynccontextmanager
     async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:
         async with self._engines.reading() as connection:
             yield PathReads(connection, tenant_id)
 
-    async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]]) -> T:
-        return await self._finish(self._write(tenant_id, work))
+    async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]], session_id: str = "") -> T:
+        return await self._finish(self._write(tenant_id, work, session_id))
 
     async def append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
         return await self._finish(self._append(records))
 
     async def _append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
         async def one(record: AppendRecord) -> Outcome:
-            return await self._write(record.tenant_id, lambda tx: append_record(tx, record))
+            session_id = record.floor.session_id
+            return await self._write(record.tenant_id, lambda tx: append_record(tx, record), session_id)
 
         return [await one(record) for record in records]
 
@@ -58,12 +60,10 @@ class SqlStore:
         if not task.cancelled():
             task.exception()
 
-    async def _write(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
+    async def _write(self, tenant_id: str, work: Callable[[Any], Awaitable[T]], session_id: str) -> T:
         for _ in range(_TRIES):
             try:
-                if self._turn is None:
-                    return await self._once(tenant_id, work)
-                async with self._turn:
+                async with self._turns.of(tenant_id, session_id):
                     return await self._once(tenant_id, work)
             except (Conflict, Retry):
                 continue

@@ -5,6 +5,8 @@ blobs join by concatenation, and one message is a slice.
 """
 
 TAG = b"\x0a"
+# Five bytes tell of 32 GiB, far more than a page holds. A bound keeps broken bytes cheap to refuse.
+_LENGTH_BYTES = 5
 
 
 def frame(message: bytes) -> bytes:
@@ -38,12 +40,9 @@ def _varint(value: int) -> bytes:
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data):
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at += 1
+    value = 0
+    for index, byte in enumerate(data[at : at + _LENGTH_BYTES]):
+        value |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
-            return value, at
-        shift += 7
-    raise ValueError("a length is cut off")
+            return value, at + index + 1
+    raise ValueError("a length is cut off or too long")

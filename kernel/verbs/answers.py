@@ -124,4 +124,4 @@ async def in_session(env: Env, write: Write, session_id: str, work: Work) -> Ans
             await tx.record(write.request, answer)
         return await answered(tx, answer)
 
-    return await env.store.write(write.caller.tenant_id, attempt)
+    return await env.store.write(write.caller.tenant_id, attempt, session_id)

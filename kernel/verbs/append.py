@@ -6,26 +6,16 @@ pending floor, request and place, and writes it, in one step.
 
 from dataclasses import dataclass, replace
 
-from kernel.errors import NotFound, floor_pending, head_moved, request_id_reused
-from kernel.tree.model import Branch, Floor, PageContent, Slot, Usage
-from kernel.verbs.answers import Answered, Shown, answer_of, answered, before, in_session
-from kernel.verbs.env import Env, Target, Write, known_session, writable
+from kernel.errors import request_id_reused
+from kernel.tree.model import Floor, PageContent, Slot, Usage
+from kernel.tree.places import first_child
+from kernel.verbs.answers import Answered, Shown, answer_of, before, in_session, last_message
+from kernel.verbs.env import Env, Target, Write
 from kernel.verbs.moves import COMMIT, head_floor, move_head
 from kernel.verbs.pages import child_place, new_floor, new_page, own_tokens, sealed
 from kernel.verbs.pending import free_branch
-from kernel.verbs.records import (
-    Answer,
-    AppendRecord,
-    Blocked,
-    Committed,
-    Replayed,
-    Reused,
-    Session,
-    Stale,
-)
-from kernel.verbs.store import ReadTx, WriteTx
-
-_TRIES = 8
+from kernel.verbs.records import Answer, AppendRecord, Committed, Reused, Session
+from kernel.verbs.store import WriteTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,58 +30,32 @@ class Turn:
 async def append_floor(env: Env, write: Write, target: Target, turn: Turn) -> Answered:
     """A committed child of the branch's head.
 
-    Raises HEAD_MOVED with the current head when `expected_head` is not it, or when eight tries
-    without one all lost their race; FLOOR_PENDING; NOT_FOUND; ARCHIVED.
+    Raises HEAD_MOVED with the current head when `expected_head` is not it; FLOOR_PENDING;
+    NOT_FOUND; ARCHIVED. Without `expected_head` no race is lost: whoever comes late waits.
     """
-    if target.abandon_pending:
-        return await _append_locked(env, write, target, turn)
-    for _ in range(_TRIES):
-        planned = await _plan(env, write, target, turn)
-        if planned is None:
-            return await _append_locked(env, write, target, turn)
-        if isinstance(planned, Answered):
-            return planned
+    planned = None if target.abandon_pending else await _plan(env, write, target, turn)
+    if planned is not None:
         record, shown_before = planned
         (outcome,) = await env.store.append([record])
-        match outcome:
-            case Committed(branch):
-                return Answered(Shown(record.floor, shown_before), branch)
-            case Replayed(answer):
-                async with env.store.reading(write.caller.tenant_id) as tx:
-                    return await answered(tx, answer)
-            case Reused():
-                raise request_id_reused()
-            case Blocked(pending_floor_id):
-                raise floor_pending(pending_floor_id)
-            case Stale(current_head) if target.expected_head is not None:
-                raise head_moved(target.branch, current_head)
-            case _:
-                continue
-    raise await _lost(env, write, target)
+        if isinstance(outcome, Committed):
+            return Answered(Shown(record.floor, shown_before), outcome.branch)
+        if isinstance(outcome, Reused):
+            raise request_id_reused()
+    # A repeat, a lost race, a fork, or a refusal: under the session's lock it is clear which.
+    return await _append_locked(env, write, target, turn)
 
 
-async def _plan(
-    env: Env, write: Write, target: Target, turn: Turn
-) -> Answered | tuple[AppendRecord, str] | None:
-    """The record; or the answer of a repeat; or None when only the session's lock can tell a twin
-    that has just won from a call that is late."""
+async def _plan(env: Env, write: Write, target: Target, turn: Turn) -> tuple[AppendRecord, str] | None:
+    """The record for the likely case, a head without children; None when it is another."""
     async with env.store.reading(write.caller.tenant_id) as tx:
-        if (answer := await tx.answer(write.request)) is not None:
-            return await answered(tx, answer)
-        writable(await known_session(tx, target.session_id))
-        branch = await tx.branch(target.session_id, target.branch)
-        if branch is None:
-            raise NotFound("branch")
-        parent = await tx.floor(target.expected_head or branch.head_floor_id)
-        if parent is None or parent.floor_id != branch.head_floor_id or branch.pending_floor_id:
+        found = await tx.branch_head(target.session_id, target.branch)
+        if found is None:
             return None
-        return await _record(tx, env, write, branch, parent, turn)
-
-
-async def _record(
-    tx: ReadTx, env: Env, write: Write, branch: Branch, parent: Floor, turn: Turn
-) -> tuple[AppendRecord, str]:
-    place = await child_place(tx, parent)
+        branch, parent = found
+        if branch.pending_floor_id or target.expected_head not in (None, parent.floor_id):
+            return None
+        previous = last_message(parent) or await before(tx, parent)
+    place = first_child(parent.place)
     floor = _build(env, new_floor(env, parent, place, write.caller.principal, branch.name), parent, turn)
     record = AppendRecord(
         write.caller.tenant_id,
@@ -102,7 +66,7 @@ async def _record(
         place.opens_segment,
         env.new_id(),
     )
-    return record, await before(tx, floor)
+    return record, previous
 
 
 def _build(env: Env, floor: Floor, parent: Floor, turn: Turn) -> Floor:
@@ -127,11 +91,3 @@ async def _append_locked(env: Env, write: Write, target: Target, turn: Turn) -> 
         return answer_of(floor, moved)
 
     return await in_session(env, write, target.session_id, work)
-
-
-async def _lost(env: Env, write: Write, target: Target) -> Exception:
-    async with env.store.reading(write.caller.tenant_id) as tx:
-        branch = await tx.branch(target.session_id, target.branch)
-    if branch is None:
-        return NotFound("branch")
-    return head_moved(branch.name, branch.head_floor_id)

@@ -54,6 +54,9 @@ class ReadTx(Protocol):
 
     async def branch(self, session_id: str, name: str) -> Branch | None: ...
 
+    async def branch_head(self, session_id: str, name: str) -> tuple[Branch, Floor] | None:
+        """A branch and the floor that its head names, with its bodies, in one read."""
+
     async def branches(self, session_id: str, after: str, limit: int) -> list[Branch]:
         """By name, those after `after`."""
 
@@ -178,8 +181,10 @@ class Store(Protocol):
     def reading(self, tenant_id: str) -> AbstractAsyncContextManager[ReadTx]:
         """One snapshot for as long as the block lasts."""
 
-    async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]]) -> T:
+    async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]], session_id: str = "") -> T:
         """Runs `work` in one transaction and commits it before returning (R2).
+
+        Work that will lock a session names it: so those that wait for it hold no connection.
 
         `work` may run more than once, so its only effects go through the transaction. An error
         rolls back. Once begun it ends by itself, whatever becomes of the caller (R3).

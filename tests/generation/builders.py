@@ -11,6 +11,8 @@ from kernel.tree.message import Message, Text
 from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Place, Role, Slot
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
+# Seconds after which what should have happened is taken not to happen.
+PATIENCE = 20
 STARTED = Started(context_digest="0" * 64, tokens_in=3, left_out_count=0)
 
 
@@ -85,8 +87,9 @@ def thoughts(events: list[RunEvent]) -> list[str]:
 
 
 async def events_of(frames: AsyncIterator[Frame]) -> list[RunEvent]:
-    """All of them; the positions must have no gap."""
-    got = [frame async for frame in frames]
+    """All of them, which must come to an end; the positions must have no gap."""
+    async with asyncio.timeout(PATIENCE):
+        got = [frame async for frame in frames]
     assert [(frame.epoch, frame.seq) for frame in got] == [(1, n) for n in range(1, len(got) + 1)]
     return [frame.event for frame in got]
 

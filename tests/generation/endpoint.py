@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from tests.generation.builders import PATIENCE
+
 SSE_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
 
@@ -45,8 +47,9 @@ class Exchange:
         await self.send(b"data: [DONE]\n\n")
 
     async def client_gone(self) -> None:
-        """Until the client has closed the connection."""
-        await asyncio.shield(self._gone)
+        """Until the client has closed the connection; TimeoutError when it does not."""
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.shield(self._gone)
 
     async def client_gone_within(self, seconds: float) -> bool:
         done, _ = await asyncio.wait({self._gone}, timeout=seconds)

@@ -9,7 +9,7 @@ from kernel.generation.events import Cancelled, Failed, FloorCommitted, TextDelt
 from kernel.generation.live import Interrupt, LiveRun, RunLost
 from kernel.generation.provider import FailureReason
 from kernel.tree.model import FloorState
-from tests.generation.builders import STARTED, branch, events_of, floor
+from tests.generation.builders import PATIENCE, STARTED, branch, events_of, floor
 
 COMMITTED = FloorCommitted(floor(FloorState.COMMITTED), branch())
 
@@ -42,7 +42,8 @@ async def test_a_subscriber_that_resumes_anywhere_at_any_time_gets_exactly_the_r
 
 
 async def collect(live: LiveRun, after: int) -> list[int]:
-    return [frame.seq async for frame in live.subscribe(after)]
+    async with asyncio.timeout(PATIENCE):
+        return [frame.seq async for frame in live.subscribe(after)]
 
 
 async def test_a_subscriber_that_does_not_read_holds_nobody_up() -> None:

@@ -15,7 +15,18 @@ from kernel.generation.runner import RunLimits, run
 from kernel.generation.script import Script
 from kernel.generation.scripted import ScriptedProvider
 from kernel.tree.model import FloorState, Usage
-from tests.generation.builders import STARTED, Gate, asked, branch, events_of, floor, page, texts, thoughts
+from tests.generation.builders import (
+    PATIENCE,
+    STARTED,
+    Gate,
+    asked,
+    branch,
+    events_of,
+    floor,
+    page,
+    texts,
+    thoughts,
+)
 from tests.generation.sinks import RecordingSink
 
 # Each delta its own frame.
@@ -272,9 +283,10 @@ async def test_what_waits_is_published_when_its_window_ends() -> None:
     driven = Driven(scripted(gate, text="one two three four"), limits=RunLimits(window_seconds=0.01))
     got = ""
     frames = driven.live.subscribe()
-    while got != "one two three ":
-        event = (await anext(frames)).event
-        got += "".join(texts([event]))
+    async with asyncio.timeout(PATIENCE):
+        while got != "one two three ":
+            event = (await anext(frames)).event
+            got += "".join(texts([event]))
     assert not gate.opened.is_set()
     gate.opened.set()
     await driven.events()

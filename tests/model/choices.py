@@ -83,14 +83,29 @@ class Choices:
         own = self._model.branches[self.branch(step)].pending
         return own if own is not None or not found else found[step.pick % len(found)]
 
+    def _version(self, step: Step) -> int:
+        """Of a pending floor, when there is one; now and then of any. UNKNOWN where there is none.
+
+        Of a page that only ended floors share, nobody can say which of them is meant.
+        """
+        own = self._model.floors.get(self._owned(step))
+        clear = [page for page in self._model.pages if self._is_clear(page)]
+        mine = [page for page in own.versions if page in clear] if own else []
+        pages = mine if mine and step.form else clear
+        return pages[step.pick % len(pages)] if pages else UNKNOWN
+
+    def _is_clear(self, page: int) -> bool:
+        holders = self._model.holders(page)
+        return len(holders) == 1 or any(floor.state.pending for floor in holders)
+
     def _candidate(self, step: Step, floor: int) -> int | None:
-        """A version of the floor's output that was not chosen, if it has one."""
+        """A version of the floor's output that it did not commit, if it has one."""
         own = self._model.floors.get(floor)
         if step.form == 12:
             return UNKNOWN
-        pages = (
-            [p for p in own.pages if self._model.pages[p].slot == OUTPUT and p != own.output] if own else []
-        )
+        pages = [p for p in own.pages if self._model.pages[p].slot == OUTPUT] if own else []
+        if own and own.state is State.COMMITTED:
+            pages = [page for page in pages if page != own.output]
         return pages[step.pick % len(pages)] if pages else None
 
     # --- texts ---------------------------------------------------------------------------------

@@ -83,12 +83,7 @@ class Planner(Choices):
         )
 
     def _activate(self, step: Step) -> Plan:
-        own = self._pending(step)
-        pages = [
-            p.key for p in self._model.pages.values() if p.floor == own or (own is None and step.form == 0)
-        ]
-        pages = pages or list(self._model.pages)
-        page = UNKNOWN if step.fault == "unknown" or not pages else pages[step.pick % len(pages)]
+        page = UNKNOWN if step.fault == "unknown" else self._version(step)
         page_id = MALFORMED if step.fault == "malformed" else self._same.pages.of(page)
         return self._plan("ActivatePage", step, {"page_id": page_id}, lambda: self._model.activate(page))
 

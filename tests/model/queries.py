@@ -36,6 +36,10 @@ class Queries:
         output_side = (replies.index(floor) + 1, len(replies)) if own.output is not None else (0, 0)
         return Position(*input_side, *output_side)
 
+    def holders(self, page: int) -> list[Floor]:
+        """The floors that have this page among the versions to choose from; siblings share inputs."""
+        return [floor for floor in self.floors.values() if page in floor.versions]
+
     def last_left(self, branch: str, floor: int) -> int | None:
         """The leaf last left below the floor on this branch, from the whole history (T6)."""
         for move in reversed(self.moves):

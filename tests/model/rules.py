@@ -115,6 +115,8 @@ class Rules(Queries):
 
     def _pending(self, branch: Branch, parent: int, input: int | None, state: State) -> Floor:
         floor = self._child(branch, parent, input, None, state)
+        if state is State.OPEN:
+            floor.versions = list(floor.pages)
         branch.pending, branch.failed = floor.key, None
         branch.version += 1
         return floor

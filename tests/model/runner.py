@@ -148,13 +148,14 @@ class Program:
 
     async def _again(self, step: Step) -> None:
         """An answered call once more (R1), as it was or with other content."""
-        if not self._sent:
+        able = [sent for sent in self._sent if step.verb == "repeat" or sent.rpc != "ActivatePage"]
+        if not able:
             return
-        sent = self._sent[step.pick % len(self._sent)]
+        sent = able[step.pick % len(able)]
         request = type(sent.request)()
         request.CopyFrom(sent.request)
         if step.verb == "reuse":
-            _change(request)
+            self._change(request)
         try:
             assert self._model.seen(sent.rpc, request.request_id, _content(request))
         except Refused as refused:
@@ -163,26 +164,25 @@ class Program:
             assert await self._client.raw(sent.rpc, request) == sent.raw
         self._counts.verbs[step.verb] += 1
 
+    def _change(self, request: Message) -> None:
+        """Another valid request: its last message twice, or another floor of the session, or a name."""
+        fields = request.DESCRIPTOR.fields_by_name
+        for name in ("input", "output", "messages"):
+            if name in fields and getattr(request, name):
+                getattr(request, name).append(getattr(request, name)[-1])
+                return
+        if "floor_id" in fields:
+            known = self._same.floors.ids.values()
+            request.floor_id = next(floor_id for floor_id in known if floor_id != request.floor_id)
+        elif "branch" in fields:
+            request.branch = f"{request.branch}.other"
+
 
 def _content(request: Message) -> bytes:
     copy = type(request)()
     copy.CopyFrom(request)
     copy.ClearField("request_id")
     return copy.SerializeToString(deterministic=True)
-
-
-def _change(request: Message) -> None:
-    """Another valid request: its last message twice, or a name or id that was not meant."""
-    fields = request.DESCRIPTOR.fields_by_name
-    for name in ("input", "output", "messages"):
-        if name in fields and getattr(request, name):
-            getattr(request, name).append(getattr(request, name)[-1])
-            return
-    for name in ("floor_id", "page_id"):
-        if name in fields:
-            setattr(request, name, str(uuid4()))
-            return
-    request.branch = "other" if request.branch != "other" else "another"
 
 
 async def run_program(client: Client, steps: list[Step], counts: Counts) -> None:

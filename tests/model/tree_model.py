@@ -58,14 +58,19 @@ class TreeModel(Rules):
         owner = self._open(floor)
         key = self._write(slot, messages, floor)
         owner.pages.append(key)
+        owner.versions.append(key)
         if activate or self._side(owner, slot) is None:
             self._choose(owner, key)
         return self.pages[key]
 
     def activate(self, page: int) -> Floor:
-        if page not in self.pages:
+        holders = self.holders(page)
+        if not holders:
             raise Refused("NOT_FOUND")
-        owner = self._open(self.pages[page].floor)
+        pending = [floor for floor in holders if floor.state.pending]
+        if len(pending) > 1:
+            raise Refused("INVALID", code="FAILED_PRECONDITION")
+        owner = self._open((pending or holders)[0].key)
         self._choose(owner, page)
         return owner
 

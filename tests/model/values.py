@@ -65,6 +65,8 @@ class Floor:
     output: int | None = None
     # Every version written on this floor or shared with it, in that order.
     pages: list[int] = field(default_factory=list)
+    # Those that ActivatePage can name: of floors that were opened to be filled by the caller.
+    versions: list[int] = field(default_factory=list)
     failure_reason: str | None = None
 
 

@@ -68,10 +68,9 @@ class Runs:
     def __init__(self) -> None:
         self.frames: Callable[[Any, Call], AsyncIterator[Message | bytes]] | None = None
 
-    async def respond(self, request: Any, call: Call) -> AsyncIterator[Message | bytes]:
+    def respond(self, request: Any, call: Call) -> AsyncIterator[Message | bytes]:
         assert self.frames is not None
-        async for frame in self.frames(request, call):
-            yield frame
+        return self.frames(request, call)
 
     async def attach_run(self, request: Any, call: Call) -> AsyncIterator[Message]:
         raise Unimplemented("AttachRun")

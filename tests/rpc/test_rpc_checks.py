@@ -173,6 +173,11 @@ def test_bad_input_29_depth(opening: str) -> None:
     assert refused(lambda: checks.json_text(opening * 100_000, "f")) == "f"
 
 
+def test_bad_input_29_what_stands_side_by_side_is_not_deep() -> None:
+    text = "[" + '[{}],{"a":[]},' * 100 + "1]"
+    assert checks.json_text(text, "f") == text
+
+
 def test_bad_input_29_brackets_in_texts_do_not_count() -> None:
     text = '["' + "[" * 1_000 + '\\"' + "{" * 1_000 + '"]'
     assert checks.json_text(text, "f") == text

@@ -162,7 +162,14 @@ async def test_a_client_that_goes_away_closes_the_stream_it_read(rpc: Running) -
         finally:
             closed.set()
 
-    rpc.runs.frames = frames
+    # Kept, so that it is not the garbage collector that closes it.
+    kept = []
+
+    def keep(request: Any, call: Any) -> AsyncIterator[bytes]:
+        kept.append(frames(request, call))
+        return kept[0]
+
+    rpc.runs.frames = keep
     call = rpc.client.channel.unary_stream(RESPOND)(b"")
     async with asyncio.timeout(10):
         assert await call.read() == bytes(1024 * 1024)

@@ -129,6 +129,28 @@ async def test_drain_ends_streams_with_their_last_frame() -> None:
     assert not rpc.sessions.requests
 
 
+async def test_drain_waits_for_calls_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nothing but the waiting itself may keep the call alive.
+    monkeypatch.setattr("kernel.rpc.server._GOODBYE", 0.0)
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    async def get(_request: Any, _call: Any) -> bytes:
+        started.set()
+        await go_on.wait()
+        return b"answer"
+
+    async with running() as rpc, asyncio.timeout(20):
+        rpc.sessions.get = get
+        call = asyncio.create_task(rpc.client.unary(GET, REQUEST))
+        await started.wait()
+        draining = asyncio.create_task(rpc.server.drain(3_600))
+        while (await rpc.client.unary(GET, REQUEST, timeout=5)).code != grpc.StatusCode.UNAVAILABLE:
+            pass
+        go_on.set()
+        await draining
+        assert (await call).messages == (b"answer",)
+
+
 async def test_drain_waits_for_no_watcher_of_the_health() -> None:
     async with running() as rpc:
         stub = health_pb2_grpc.HealthStub(rpc.client.channel)

@@ -1,12 +1,13 @@
 """The conversation service in this process, on a real port and a real database."""
 
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from conversation_service.main import Service, build
+from conversation_service.main import Service, build, new_uuid7, utc_now
 from conversation_service.settings import Settings
 from kernel.generation.provider import ChatRequest
 from kernel.generation.runner import RunLimits
@@ -36,6 +37,8 @@ async def running_service(
     script: str = "",
     gate: Gate | None = None,
     limits: RunLimits | None = None,
+    clock: Callable[[], datetime] = utc_now,
+    new_id: Callable[[], str] = new_uuid7,
     **settings: Any,
 ) -> AsyncIterator[RunningService]:
     """Serves until the block ends, with the scripted provider as the default; the schema is made."""
@@ -45,7 +48,9 @@ async def running_service(
         "secret_key": SECRET_KEY,
         "provider": "scripted",
     }
-    async with build(Settings(**(values | settings)), limits=limits) as service:
+    async with build(
+        Settings(**(values | settings)), limits=limits, clock=clock, new_id=new_id
+    ) as service:
         provider = ScriptedProvider(load_script(script), gate=gate, record=True)
         service.generation.providers.use(provider)
         yield RunningService(service.address, service, provider)

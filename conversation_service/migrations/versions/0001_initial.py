@@ -15,6 +15,23 @@ depends_on = None
 
 
 def upgrade() -> None:
+    _feed()
+    _process()
+    _project()
+    _request()
+    _event()
+    _session()
+    _head_move()
+    _segment()
+    _floor()
+    _branch()
+    _effects()
+    _page()
+    _run()
+    _left_leaf()
+
+
+def _feed() -> None:
     op.create_table(
         "feed",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -22,12 +39,18 @@ def upgrade() -> None:
         sa.Column("last", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "project_id", name=op.f("feed_pk")),
     )
+
+
+def _process() -> None:
     op.create_table(
         "process",
         sa.Column("owner", Id(), nullable=False),
         sa.Column("lease_time", Time(), nullable=False),
         sa.PrimaryKeyConstraint("owner", name=op.f("process_pk")),
     )
+
+
+def _project() -> None:
     op.create_table(
         "project",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -39,6 +62,9 @@ def upgrade() -> None:
         sa.Column("update_time", Time(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "project_id", name=op.f("project_pk")),
     )
+
+
+def _request() -> None:
     op.create_table(
         "request",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -50,6 +76,9 @@ def upgrade() -> None:
         sa.Column("create_time", Time(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "principal", "method", "request_id", name=op.f("request_pk")),
     )
+
+
+def _event() -> None:
     op.create_table(
         "event",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -66,6 +95,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant_id", "project_id", "position", name=op.f("event_pk")),
     )
+
+
+def _session() -> None:
     op.create_table(
         "session",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -93,6 +125,9 @@ def upgrade() -> None:
     op.create_index(
         "session_last_activity_ix", "session", ["tenant_id", "last_activity_time", "session_id"], unique=False
     )
+
+
+def _head_move() -> None:
     op.create_table(
         "head_move",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -111,6 +146,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant_id", "session_id", "branch", "number", name=op.f("head_move_pk")),
     )
+
+
+def _segment() -> None:
     op.create_table(
         "segment",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -131,6 +169,9 @@ def upgrade() -> None:
         ["tenant_id", "session_id", "parent_segment", "parent_depth", "segment"],
         unique=False,
     )
+
+
+def _floor() -> None:
     op.create_table(
         "floor",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -185,6 +226,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "session_id", "segment", "depth", name=op.f("floor_pk")),
         sa.UniqueConstraint("tenant_id", "floor_id", name="floor_id_uq"),
     )
+
+
+def _branch() -> None:
     op.create_table(
         "branch",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -207,6 +251,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant_id", "session_id", "name", name=op.f("branch_pk")),
     )
+
+
+def _effects() -> None:
     op.create_table(
         "effects",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -219,6 +266,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant_id", "session_id", "floor_id", name=op.f("effects_pk")),
     )
+
+
+def _page() -> None:
     op.create_table(
         "page",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -241,6 +291,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "session_id", "floor_id", "number", name=op.f("page_pk")),
     )
     op.create_index("page_id_ix", "page", ["tenant_id", "page_id"], unique=False)
+
+
+def _run() -> None:
     op.create_table(
         "run",
         sa.Column("tenant_id", sa.String(), nullable=False),
@@ -271,6 +324,9 @@ def upgrade() -> None:
         sqlite_where=sa.text("state = 'running'"),
         postgresql_where=sa.text("state = 'running'"),
     )
+
+
+def _left_leaf() -> None:
     op.create_table(
         "left_leaf",
         sa.Column("tenant_id", sa.String(), nullable=False),

@@ -1,0 +1,1 @@
+"""`stemma chat`: a conversation in the terminal."""

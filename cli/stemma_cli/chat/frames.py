@@ -1,0 +1,73 @@
+"""The frames of one run, each once, also over a connection that breaks."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import grpc
+from stemma.conversation.v1 import run_service_pb2
+from stemma.kernel.v1 import run_pb2
+
+from stemma_cli.client import Client
+from stemma_cli.errors import ApiError, CliError
+
+# Seconds without a new frame after which a broken connection is given up, and between two tries while
+# there is a connection.
+PATIENCE = 30.0
+_PAUSE = 0.3
+
+_LAST = {"floor_committed", "failed", "cancelled"}
+
+
+class ConnectionLost(CliError):
+    """It did not come back in time."""
+
+
+def is_last(event: run_pb2.RunEvent) -> bool:
+    return event.WhichOneof("event") in _LAST
+
+
+def frames(
+    client: Client,
+    request: run_service_pb2.RespondRequest,
+    *,
+    on_lost: Callable[[], None],
+    patience: float = PATIENCE,
+) -> Iterator[run_pb2.RunEvent]:
+    """Every frame of the run to its last one.
+
+    When the connection breaks, or the server stops, `on_lost` is called and the request is repeated under
+    its request_id, which joins the run that it named: nothing is generated or written twice.
+
+    Raises:
+        ApiError: The request was refused, before the first frame.
+        ConnectionLost: No new frame for `patience` seconds.
+    """
+    seen, until = (0, 0), time.monotonic() + patience
+    while True:
+        try:
+            for event in client.respond(request):
+                position = (event.epoch, event.seq)
+                # The end of a run that died with its server has no position of its own.
+                if position > seen or is_last(event):
+                    seen, until = max(seen, position), time.monotonic() + patience
+                    yield event
+                if is_last(event):
+                    return
+        except ApiError as error:
+            if error.code is not grpc.StatusCode.UNAVAILABLE or (seen == (0, 0) and not error.reached):
+                # Refused; or nobody was there to begin with.
+                raise
+        on_lost()
+        _wait(client, until)
+
+
+def _wait(client: Client, until: float) -> None:
+    left = until - time.monotonic()
+    if left <= 0 or not client.wait_until_reachable(left):
+        raise ConnectionLost(
+            f"The connection to {client.address} was lost, and did not come back. The turn may have been "
+            "written all the same: /tree shows it."
+        )
+    # There is a server, and it may be starting or stopping.
+    threading.Event().wait(_PAUSE)

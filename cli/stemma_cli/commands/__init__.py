@@ -1,0 +1,1 @@
+"""One file for each command. What they need beyond typer is imported when they run: `--help` is quick."""

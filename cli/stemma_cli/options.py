@@ -1,0 +1,53 @@
+"""The options that every command takes, before its name or after it."""
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from stemma_cli.errors import UsageError
+
+DEFAULT_ADDRESS = "127.0.0.1:50051"
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/@]+):(\d{1,5})")
+
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="Where the conversation service listens.  [env: STEMMA_CONVERSATION, else 127.0.0.1:50051]",
+        show_default=False,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print what the API answered, as JSON.", show_default=False)
+]
+BranchName = Annotated[str, typer.Option("--branch", metavar="NAME", help="The branch to go along.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Globals:
+    """What stood before the command's name."""
+
+    address: str | None = None
+    json: bool = False
+
+
+def wants_json(context: typer.Context, json: bool) -> bool:
+    return json or bool(context.obj and context.obj.json)
+
+
+def service_address(context: typer.Context, address: str | None) -> str:
+    """The option, the global option, the environment, the default: the first that is given."""
+    before = context.obj.address if context.obj else None
+    chosen = address or before or os.environ.get("STEMMA_CONVERSATION") or DEFAULT_ADDRESS
+    match = _ADDRESS.fullmatch(chosen)
+    if match is None or int(match[2]) > 65_535:
+        raise UsageError(f"{chosen!r} is not an address: it looks like {DEFAULT_ADDRESS}.")
+    if int(match[2]) == 0:
+        raise UsageError(
+            f"{chosen} asks for any free port: pass --address with the one that `stemma up` printed."
+        )
+    return chosen

@@ -1,0 +1,75 @@
+"""Where everything is printed: words for people, or with --json what the API answered."""
+
+import json
+import sys
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from rich.console import Console
+from rich.text import Text
+
+from stemma_cli.errors import ApiError, CliError
+from stemma_cli.words import printable
+
+
+def as_json(message: Message) -> dict[str, Any]:
+    """As the REST interface writes it: zero values printed, unset messages not."""
+    answer: dict[str, Any] = MessageToDict(message, always_print_fields_with_no_presence=True)
+    return answer
+
+
+class Output:
+    """`say` and its like print without --json only, `answer` with it only. Errors go to stderr."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.json = as_json
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that cannot show a character shows a question mark, and no traceback.
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
+        self._out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self._err = Console(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=True)
+
+    @property
+    def terminal(self) -> bool:
+        """Whether a person reads along."""
+        return self._out.is_terminal
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; for a file or a pipe enough for any line."""
+        return self._out.width if self._out.is_terminal else 1_000
+
+    def answer(self, message: Message) -> None:
+        self.answer_dict(as_json(message))
+
+    def answer_dict(self, answer: dict[str, Any]) -> None:
+        if self.json:
+            print(json.dumps(answer, ensure_ascii=False), flush=True)
+
+    def say(self, line: str | Text = "", style: str = "") -> None:
+        """One line, cleaned of what would steer the terminal when it is a plain string."""
+        if not self.json:
+            self._out.print(Text(printable(line)) if isinstance(line, str) else line, style=style)
+
+    def piece(self, text: str, style: str = "") -> None:
+        """A part of a line, as it comes."""
+        if not self.json:
+            self._out.print(Text(printable(text)), end="", style=style)
+            self._out.file.flush()
+
+    def note(self, line: str) -> None:
+        """What is good to know, and not what was asked for; dim."""
+        self.say(line, style="dim")
+
+    def warn(self, line: str) -> None:
+        """To stderr, whatever the format."""
+        self._err.print(Text(printable(line)), style="yellow")
+
+    def error(self, error: CliError) -> None:
+        """One line on stderr; with --json the status as the API sent it."""
+        if self.json and isinstance(error, ApiError):
+            print(json.dumps(as_json(error.status), ensure_ascii=False), file=sys.stderr, flush=True)
+        else:
+            self._err.print(Text.assemble(("error: ", "bold red"), printable(error.message)))

@@ -1,0 +1,1 @@
+"""`stemma up`: the services as child processes."""

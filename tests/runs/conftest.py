@@ -1,0 +1,31 @@
+"""One service for each engine, for all tests here that leave it running as it was."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.conftest import DatabaseFactory
+from tests.runs.stage import Stage, on_stage
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["sqlite", "postgres"])
+async def shared_stage(
+    request: pytest.FixtureRequest, database_factory: DatabaseFactory
+) -> AsyncIterator[Stage]:
+    with database_factory(request.param) as url:
+        async with on_stage(url) as stage:
+            yield stage
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stage(shared_stage: Stage) -> AsyncIterator[Stage]:
+    """The service; a run that a test leaves behind is a failed test."""
+    yield shared_stage
+    await shared_stage.idle()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def session(stage: Stage) -> str:
+    """A new session's id."""
+    return await stage.client.new_session()
