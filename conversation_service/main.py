@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import structlog
 from stemma.conversation.v1 import (
+    admin_service_pb2,
     context_service_pb2,
     floor_service_pb2,
     run_service_pb2,
@@ -17,6 +18,7 @@ from stemma.conversation.v1 import (
 from uuid_utils import uuid7
 
 from conversation_service.migrate import SCRIPTS
+from conversation_service.rpc.admin import Admin
 from conversation_service.rpc.contexts import Contexts
 from conversation_service.rpc.floor_reads import FloorReads
 from conversation_service.rpc.floor_writes import FloorWrites
@@ -116,6 +118,7 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
         session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: Sessions(env, providers, tokens),
         floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(env, tokens),
         run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
+        admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
         context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(env, providers),
     }
     return await serve(services, settings.conversation, before_stop=lambda: generation.hub.drain(_RUNS_END))

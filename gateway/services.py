@@ -11,13 +11,20 @@ from google.protobuf.descriptor import Descriptor, FileDescriptor, MethodDescrip
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from stemma.conversation.v1 import (
+    admin_service_pb2,
     context_service_pb2,
     floor_service_pb2,
     run_service_pb2,
     session_service_pb2,
 )
 
-MODULES = (session_service_pb2, floor_service_pb2, run_service_pb2, context_service_pb2)
+MODULES = (
+    session_service_pb2,
+    floor_service_pb2,
+    run_service_pb2,
+    context_service_pb2,
+    admin_service_pb2,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ Writes take a fresh request_id, so that none of them is done twice.
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import Message
 from stemma.conversation.v1 import (
     context_service_pb2,
     context_service_pb2_grpc,
@@ -37,6 +38,8 @@ _OPTIONS = [
     ("grpc.enable_http_proxy", 0),
 ]
 
+_Answer = TypeVar("_Answer", bound=Message)
+
 
 def new_request_id() -> str:
     return str(uuid.uuid4())
@@ -61,11 +64,12 @@ class Client:
         self._runs: Any = run_service_pb2_grpc.RunServiceStub(channel)  # type: ignore[no-untyped-call]
         self._contexts: Any = context_service_pb2_grpc.ContextServiceStub(channel)  # type: ignore[no-untyped-call]
 
-    def _call(self, method: Callable[..., Any], request: object) -> Any:
+    def _call(self, method: Callable[..., Any], request: object, _answer: type[_Answer]) -> _Answer:
         try:
-            return method(request, timeout=_TIMEOUT)
+            answer: _Answer = method(request, timeout=_TIMEOUT)
         except grpc.RpcError as error:
             raise api_error(error, self.address) from None
+        return answer
 
     def wait_until_reachable(self, seconds: float) -> bool:
         """Whether there is a connection, after at most `seconds`."""
@@ -79,21 +83,25 @@ class Client:
 
     def create_session(self) -> session_service_pb2.CreateSessionResponse:
         request = session_service_pb2.CreateSessionRequest(request_id=new_request_id())
-        return self._call(self._sessions.CreateSession, request)
+        return self._call(self._sessions.CreateSession, request, session_service_pb2.CreateSessionResponse)
 
     def get_session(self, session_id: str) -> session_service_pb2.GetSessionResponse:
         request = session_service_pb2.GetSessionRequest(session_id=session_id)
-        return self._call(self._sessions.GetSession, request)
+        return self._call(self._sessions.GetSession, request, session_service_pb2.GetSessionResponse)
 
     def list_sessions(self, limit: int) -> session_service_pb2.ListSessionsResponse:
         """The first `limit` (at most 1,000), latest activity first; its token says whether there are more."""
         request = session_service_pb2.ListSessionsRequest(page_size=limit)
-        return self._call(self._sessions.ListSessions, request)
+        return self._call(self._sessions.ListSessions, request, session_service_pb2.ListSessionsResponse)
 
     # Reading trees
 
     def get_floor(self, floor_id: str) -> floor_service_pb2.GetFloorResponse:
-        return self._call(self._floors.GetFloor, floor_service_pb2.GetFloorRequest(floor_id=floor_id))
+        return self._call(
+            self._floors.GetFloor,
+            floor_service_pb2.GetFloorRequest(floor_id=floor_id),
+            floor_service_pb2.GetFloorResponse,
+        )
 
     def get_floors(self, floor_ids: Sequence[str]) -> list[floor_service_pb2.GetFloorResponse]:
         """Several, on their way at once."""
@@ -107,14 +115,20 @@ class Client:
             raise api_error(error, self.address) from None
 
     def path_page(
-        self, session_id: str, *, branch: str, newest_first: bool = False, size: int = _PAGE, token: str = ""
+        self,
+        session_id: str,
+        floor_id: str,
+        *,
+        newest_first: bool = False,
+        size: int = _PAGE,
+        token: str = "",
     ) -> floor_service_pb2.ListPathResponse:
-        """One page of the path of a branch."""
+        """One page of the path to a floor."""
         order = floor_pb2.PATH_ORDER_HEAD_FIRST if newest_first else floor_pb2.PATH_ORDER_ROOT_FIRST
         request = floor_service_pb2.ListPathRequest(
-            session_id=session_id, branch=branch, order=order, page_size=size, page_token=token
+            session_id=session_id, floor_id=floor_id, order=order, page_size=size, page_token=token
         )
-        return self._call(self._floors.ListPath, request)
+        return self._call(self._floors.ListPath, request, floor_service_pb2.ListPathResponse)
 
     def get_tree(self, session_id: str) -> floor_service_pb2.GetTreeResponse:
         whole = floor_service_pb2.GetTreeResponse()
@@ -141,7 +155,7 @@ class Client:
 
     def _pages(self, method: Callable[..., Any], request: Any) -> Iterator[Any]:
         while True:
-            page = self._call(method, request)
+            page: Any = self._call(method, request, Message)
             yield page
             if not page.next_page_token:
                 return
@@ -153,12 +167,16 @@ class Client:
         """The context of the path to a floor and then `messages`."""
         request = context_service_pb2.AssembleContextRequest(session_id=session_id, floor_id=floor_id)
         request.input.messages.extend(messages)
-        return self._call(self._contexts.AssembleContext, request)
+        return self._call(
+            self._contexts.AssembleContext, request, context_service_pb2.AssembleContextResponse
+        )
 
     def assemble(self, session_id: str, branch: str) -> context_service_pb2.AssembleContextResponse:
         """The context of a branch as it stands."""
         request = context_service_pb2.AssembleContextRequest(session_id=session_id, branch=branch)
-        return self._call(self._contexts.AssembleContext, request)
+        return self._call(
+            self._contexts.AssembleContext, request, context_service_pb2.AssembleContextResponse
+        )
 
     # Moving and branching
 
@@ -172,7 +190,7 @@ class Client:
             floor_id=floor_id,
             expected_head=expected_head,
         )
-        return self._call(self._floors.MoveHead, request)
+        return self._call(self._floors.MoveHead, request, floor_service_pb2.MoveHeadResponse)
 
     def select_sibling(
         self, session_id: str, branch: str, floor_id: str, expected_head: str
@@ -184,7 +202,7 @@ class Client:
             floor_id=floor_id,
             expected_head=expected_head,
         )
-        return self._call(self._floors.SelectSibling, request)
+        return self._call(self._floors.SelectSibling, request, floor_service_pb2.SelectSiblingResponse)
 
     def create_branch(
         self, session_id: str, name: str, floor_id: str
@@ -192,11 +210,11 @@ class Client:
         request = floor_service_pb2.CreateBranchRequest(
             request_id=new_request_id(), session_id=session_id, name=name, floor_id=floor_id
         )
-        return self._call(self._floors.CreateBranch, request)
+        return self._call(self._floors.CreateBranch, request, floor_service_pb2.CreateBranchResponse)
 
     def abandon(self, floor_id: str) -> floor_service_pb2.AbandonFloorResponse:
         request = floor_service_pb2.AbandonFloorRequest(request_id=new_request_id(), floor_id=floor_id)
-        return self._call(self._floors.AbandonFloor, request)
+        return self._call(self._floors.AbandonFloor, request, floor_service_pb2.AbandonFloorResponse)
 
     # Runs
 
@@ -213,4 +231,4 @@ class Client:
         request = run_service_pb2.CancelRunRequest(
             request_id=new_request_id(), run_id=run_id, keep=run_pb2.KEEP_COMMIT
         )
-        return self._call(self._runs.CancelRun, request)
+        return self._call(self._runs.CancelRun, request, run_service_pb2.CancelRunResponse)

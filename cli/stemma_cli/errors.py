@@ -1,6 +1,7 @@
 """Failures as whoever typed the command is told them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import grpc
 from google.rpc import error_details_pb2, status_pb2
@@ -41,7 +42,12 @@ class ApiError(CliError):
     """
 
     def __init__(
-        self, code: grpc.StatusCode, reason: str, message: str, metadata: dict[str, str], status: status_pb2.Status
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        metadata: dict[str, str],
+        status: status_pb2.Status,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -59,7 +65,8 @@ def api_error(error: grpc.RpcError, address: str) -> ApiError:
     """Reads what the call said: the status with its details, or that nobody answered at `address`."""
     code: grpc.StatusCode = error.code()
     status = status_pb2.Status(code=code.value[0], message=error.details() or "")
-    for key, value in error.trailing_metadata() or ():
+    trailers: Any = error.trailing_metadata() or ()
+    for key, value in trailers:
         if key == _DETAILS_KEY:
             status = status_pb2.Status.FromString(value)
     info = error_details_pb2.ErrorInfo()
@@ -90,4 +97,4 @@ def _sentence(
         )
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return f"{address} did not answer in time. Try again."
-    return f"What answers at {address} is not a Stemma conversation service ({code.name}): is it the gRPC address?"
+    return f"What answers at {address} is no conversation service ({code.name}): is it the gRPC address?"

@@ -17,7 +17,7 @@ Address = Annotated[
     typer.Option(
         "--address",
         metavar="HOST:PORT",
-        help="Where the conversation service listens.  [env: STEMMA_CONVERSATION, else 127.0.0.1:50051]",
+        help="Where the service listens, else STEMMA_CONVERSATION.",
         show_default=False,
     ),
 ]

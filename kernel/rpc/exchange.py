@@ -1,7 +1,7 @@
 """One gRPC exchange while it is answered: the only place where grpc's context is touched."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,13 +24,15 @@ Response = message.Message | bytes
 class Method:
     """One RPC of the contract, with the servicer's method that answers it.
 
-    `handler(request, call)` returns an awaitable of a response, or for a stream an async iterator.
+    `handler(request, call)` returns an awaitable of a response, or for a stream an async iterator. When
+    the client streams too, it gets an async iterator of requests instead of one.
     """
 
     name: str
     request_class: type[message.Message]
     streams: bool
     handler: Callable[[Any, Call], Any]
+    client_streams: bool = False
 
 
 class ClientGone(Exception):
@@ -65,6 +67,14 @@ class Exchange:
         raw = await self.context.read()
         if raw is aio.EOF:
             raise _invalid("The call brought no request message.")
+        return self._parse(raw)
+
+    async def requests(self) -> AsyncIterator[message.Message]:
+        """The client's messages to their end, each read and parsed when it is asked for."""
+        while (raw := await self.context.read()) is not aio.EOF:
+            yield self._parse(raw)
+
+    def _parse(self, raw: bytes) -> message.Message:
         if len(raw) > MAX_MESSAGE_BYTES:
             raise Exhausted("LIMIT", "The request is larger than 4 MiB.")
         try:

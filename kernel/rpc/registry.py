@@ -28,7 +28,8 @@ def methods(service: ServiceDescriptor, servicer: object) -> list[Method]:
     """One method for each RPC of the service, answered by the servicer's method in snake_case.
 
     `AppendFloor` is answered by `async def append_floor(self, request, call) -> Response`, a
-    server stream by an async generator, or by a function that returns an async iterator. A
+    server stream by an async generator, or by a function that returns an async iterator; when the
+    client streams as well, `request` is an async iterator of its messages. A
     response is the RPC's message, or its bytes already serialised. Raises BadServicer.
     """
     found, problems = [], []
@@ -40,7 +41,8 @@ def methods(service: ServiceDescriptor, servicer: object) -> list[Method]:
             problems.append(f"{service.full_name}.{rpc.name}: {problem}")
             continue
         request_class = message_factory.GetMessageClass(rpc.input_type)
-        found.append(Method(f"/{service.full_name}/{rpc.name}", request_class, rpc.server_streaming, handler))
+        path = f"/{service.full_name}/{rpc.name}"
+        found.append(Method(path, request_class, rpc.server_streaming, handler, rpc.client_streaming))
     if problems:
         raise BadServicer(f"{type(servicer).__name__} does not serve " + "; ".join(problems))
     return found
@@ -52,8 +54,8 @@ def snake_case(name: str) -> str:
 
 
 def _problem(rpc: MethodDescriptor, name: str, handler: object) -> str:
-    if rpc.client_streaming:
-        return "client streams are not supported"
+    if rpc.client_streaming and not rpc.server_streaming:
+        return "client streams with one answer are not supported"
     if handler is None:
         return f"there is no method {name}"
     if not callable(handler):
@@ -107,7 +109,7 @@ async def _answer(exchange: Exchange) -> bytes:
 
 
 async def _stream(exchange: Exchange) -> bytes:
-    request = await exchange.read()
+    request = exchange.requests() if exchange.method.client_streams else await exchange.read()
     responses = exchange.method.handler(request, exchange.call())
     try:
         async for response in responses:

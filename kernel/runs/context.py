@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernel.errors import DataLoss, Exhausted
+from kernel.errors import Exhausted
 from kernel.prompt.assemble import INPUT, PENDING, Context, Turn, render, select
 from kernel.prompt.config import Config
 from kernel.prompt.tokens import ESTIMATE
-from kernel.tree.digest import page_digest
 from kernel.tree.model import Floor, FloorOutline, Page, PageContent, PageOutline, Role
 from kernel.verbs.env import Codec, ReadTx
 from kernel.verbs.records import Session
@@ -90,13 +89,6 @@ async def _bodies(
     if kept:
         floors = await tx.path(session.session_id, place.end.place, kept[0].depth, kept[-1].depth)
         pages += [page for floor in floors for page in floor.pages]
-    for page in pages:
-        if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
-            raise DataLoss(
-                "DIGEST_MISMATCH",
-                "A stored page fails its digest: run `stemma verify`.",
-                {"page_id": page.page_id},
-            )
     bodies = {page.page_id: page.content.blob for page in pages}
     if place.given is not None:
         bodies[INPUT] = place.given.blob

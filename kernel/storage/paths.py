@@ -22,7 +22,7 @@ from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.storage.reads import Reads
 from kernel.tree.model import Floor, FloorOutline, FloorState, Place
-from kernel.tree.places import Link
+from kernel.tree.places import Link, Segment
 from kernel.tree.positions import Sibling
 
 _COMMITTED = FloorState.COMMITTED.value
@@ -64,9 +64,7 @@ class PathReads(Reads):
         query = self._path(rows.FLOOR_COLUMNS, session_id, place, first, last)
         return [rows.floor(row) for row in await self.all(query)]
 
-    async def path_outline(
-        self, session_id: str, place: Place, first: int, last: int
-    ) -> list[FloorOutline]:
+    async def path_outline(self, session_id: str, place: Place, first: int, last: int) -> list[FloorOutline]:
         query = self._path([t.floor.c[name] for name in _OUTLINE], session_id, place, first, last)
         return [rows.outline(row) for row in await self.all(query.add_columns(*_SIZES))]
 
@@ -157,14 +155,28 @@ class PathReads(Reads):
             or_(t.floor.c.segment == parent.segment, t.floor.c.segment.in_(hanging)),
         )
 
-    async def tree(self, session_id: str, after: Place | None, limit: int) -> list[Floor]:
-        query = select(*rows.FLOOR_COLUMNS_WITHOUT_BODIES).where(self.where(t.floor, session_id=session_id))
+    async def tree(
+        self, session_id: str, after: Place | None, limit: int, *, bodies: bool = False
+    ) -> list[Floor]:
+        columns = rows.FLOOR_COLUMNS if bodies else rows.FLOOR_COLUMNS_WITHOUT_BODIES
+        query = select(*columns).where(self.where(t.floor, session_id=session_id))
         if after is not None:
             query = query.where(
                 tuple_(t.floor.c.segment, t.floor.c.depth) > tuple_(after.segment, after.depth)
             )
         query = query.order_by(t.floor.c.segment, t.floor.c.depth).limit(limit)
-        return [rows.floor(row) for row in await self.all(query)]
+        return [rows.floor(row, check=False) for row in await self.all(query)]
+
+    async def segments(self, session_id: str) -> list[Segment]:
+        query = select(t.segment).where(self.where(t.segment, session_id=session_id))
+        return [
+            Segment(row["segment"], row["parent_segment"], row["parent_depth"])
+            for row in await self.all(query.order_by(t.segment.c.segment))
+        ]
+
+    async def version_tokens(self, session_id: str) -> dict[str, int]:
+        query = select(t.page.c.page_id, t.page.c.tokens).where(self.where(t.page, session_id=session_id))
+        return {row["page_id"]: row["tokens"] for row in await self.all(query)}
 
     async def leaf_left(self, session_id: str, branch: str, below: Place) -> Floor | None:
         left = t.left_leaf

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from kernel.errors import DataLoss
 from kernel.prompt.config import BudgetConfig, Config, ModelConfig
 from kernel.storage import tables as t
+from kernel.tree.digest import page_digest
 from kernel.tree.model import (
     Branch,
     Floor,
@@ -47,12 +49,20 @@ def unpack_facts(packed: bytes) -> tuple[MessageFacts, ...]:
     )
 
 
-def _page(row: Row, prefix: str, slot: Slot, floor_id: str) -> Page | None:
+def _page(row: Row, prefix: str, slot: Slot, floor_id: str, *, check: bool = True) -> Page | None:
     page_id = row[f"{prefix}page_id"]
     if page_id is None:
         return None
     blob = row.get(f"{prefix}blob")
     content = PageContent(b"", ()) if blob is None else PageContent(blob, unpack_facts(row[f"{prefix}facts"]))
+    if (
+        check
+        and blob is not None
+        and page_digest(slot, row[f"{prefix}partial"], blob) != row[f"{prefix}digest"]
+    ):
+        raise DataLoss(
+            "DIGEST_MISMATCH", "A stored page fails its digest: run `stemma verify`.", {"page_id": page_id}
+        )
     return Page(
         page_id,
         row[f"{prefix}origin_id"] or floor_id,
@@ -99,7 +109,8 @@ def _usage_values(usage: Usage | None) -> dict[str, Any]:
     }
 
 
-def floor(row: Row) -> Floor:
+def floor(row: Row, *, check: bool = True) -> Floor:
+    """Raises DATA_LOSS when a body that was read fails its digest, unless `check` is off."""
     floor_id = row["floor_id"]
     return Floor(
         floor_id,
@@ -109,8 +120,8 @@ def floor(row: Row) -> Floor:
         Place(row["segment"], row["depth"]),
         row["ordinal"],
         FloorState(row["state"]),
-        _page(row, "input_", Slot.INPUT, floor_id),
-        _page(row, "output_", Slot.OUTPUT, floor_id),
+        _page(row, "input_", Slot.INPUT, floor_id, check=check),
+        _page(row, "output_", Slot.OUTPUT, floor_id, check=check),
         row["digest"],
         row["path_tokens"],
         _usage(row),

@@ -34,6 +34,15 @@ class Link:
         return self.segment == place.segment and self.first <= place.depth <= self.last
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Where a segment hangs; the root's hangs nowhere."""
+
+    segment: int
+    parent_segment: int | None
+    parent_depth: int | None
+
+
 Chain = Sequence[Link]
 """The segments of a path, from the root's on."""
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
-from kernel.tree.places import Chain, Link
+from kernel.tree.places import Chain, Link, Segment
 from kernel.tree.positions import Sibling
 from kernel.verbs.records import (
     Answer,
@@ -92,8 +92,19 @@ class ReadTx(Protocol):
 
     async def next_segment(self, session_id: str) -> int: ...
 
-    async def tree(self, session_id: str, after: Place | None, limit: int) -> list[Floor]:
-        """Every floor by (segment, depth), without bodies; parents come before their children."""
+    async def tree(
+        self, session_id: str, after: Place | None, limit: int, *, bodies: bool = False
+    ) -> list[Floor]:
+        """Every floor by (segment, depth); parents come before their children.
+
+        With `bodies` they come as they are stored, their digests unchecked: for verification.
+        """
+
+    async def segments(self, session_id: str) -> list[Segment]:
+        """By number."""
+
+    async def version_tokens(self, session_id: str) -> dict[str, int]:
+        """Tokens of every page version of the session's opened floors, by page id."""
 
     async def leaf_left(self, session_id: str, branch: str, below: Place) -> Floor | None:
         """The leaf that the branch last left at or below that place (T6)."""

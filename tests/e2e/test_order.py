@@ -53,9 +53,7 @@ async def test_order_without_clocks_and_ids(engine_url: str) -> None:
         selected = await client.call("SelectSibling", session_id=session_id, floor_id=turns[1].floor_id)
         assert selected.branch.head_floor_id == replies[-1].floor_id
         # Another branch has left nothing there: down by the highest ordinal, not the newest time.
-        await client.call(
-            "CreateBranch", session_id=session_id, name="other", floor_id=turns[0].floor_id
-        )
+        await client.call("CreateBranch", session_id=session_id, name="other", floor_id=turns[0].floor_id)
         selected = await client.call(
             "SelectSibling", session_id=session_id, branch="other", floor_id=turns[1].floor_id
         )

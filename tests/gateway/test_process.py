@@ -69,6 +69,8 @@ async def test_a_signal_lets_open_responses_end_and_exits_with_0(fake: FakeServi
             await asyncio.wait_for(open_one.reader.readuntil(b"id: 3.1\n"), 10)
             one.send_signal(number)
             await asyncio.wait_for(no_longer_listening(url), 10)
+            with pytest.raises(TimeoutError):  # the open response is neither cut nor hurried
+                await asyncio.wait_for(open_one.reader.readuntil(b"id: "), 0.5)
             goes_on.set()
             rest = await asyncio.wait_for(open_one.reader.read(), 10)
             assert b"id: 3.3\n" in rest

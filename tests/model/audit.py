@@ -35,7 +35,7 @@ class Audit:
     def _sample(self) -> list[int]:
         """A few floors of every age, the newest among them."""
         keys = [key for key in self._model.floors if key != ROOT]
-        return keys[:: -max(1, len(keys) // 5)]
+        return keys[:: -max(1, len(keys) // 3)]
 
     async def tree(self) -> None:
         floors = await self._client.everything("GetTree", "floors", page_size=SMALL_PAGE, **self._session)

@@ -63,12 +63,14 @@ class Choices:
         return over[step.pick % len(over)]
 
     def _elsewhere(self, step: Step) -> int:
-        """A committed floor off the branch's path, when there is one; now and then any floor."""
+        """A committed floor off the branch's path, mostly where the path forks; now and then any floor."""
         path = self._model.path(self._model.branches[self.branch(step)].head)
-        off = [f.key for f in self._model.floors.values() if f.state is State.COMMITTED and f.key not in path]
+        off = [f for f in self._model.floors.values() if f.state is State.COMMITTED and f.key not in path]
+        forks = [floor for floor in off if floor.parent in path]
         if not off or step.form % 6 == 5 or step.fault == "unknown":
             return self._turn(step)
-        return off[step.pick % len(off)]
+        chosen = forks if forks and step.form % 3 else off
+        return chosen[step.pick % len(chosen)].key
 
     def _owned(self, step: Step) -> int:
         """A pending floor, when there is one; now and then any floor."""

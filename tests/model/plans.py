@@ -47,6 +47,8 @@ class Planner(Choices):
             return step.verb
         if step.verb in NEED_PENDING and self._pending(step) is None:
             return "open"
+        if step.verb == "cancel_run":
+            return "start_run"
         if step.verb in NEED_TURNS and len(self._model.floors) == 1:
             return "append"
         return step.verb

@@ -36,20 +36,18 @@ class Rules(Queries):
             raise Refused("NOT_FOUND")
         return self.branches[name]
 
-    def _past(self, key: int, aim: Aim) -> Floor:
+    def _past(self, key: int) -> Floor:
         """A turn that is over: what edit and regenerate name."""
         floor = self._floor(key)
-        self._branch(aim.branch)
         if key == ROOT:
             raise Refused("INVALID")
         if floor.state.pending:
             raise Refused(NAMED[floor.state], key)
         return floor
 
-    def _settled(self, key: int, aim: Aim) -> None:
+    def _settled(self, key: int) -> None:
         """A place where a head can stand."""
         floor = self._floor(key)
-        self._branch(aim.branch)
         if floor.state is not State.COMMITTED:
             raise Refused(NAMED[floor.state], key)
 

@@ -25,7 +25,7 @@ CODES = {
     "INVALID": "INVALID_ARGUMENT",
     "REQUEST_ID_REUSED": "ALREADY_EXISTS",
 }
-AUDIT_EVERY = 10
+AUDIT_EVERY = 15
 
 
 class Counts:
@@ -86,7 +86,7 @@ class Program:
     async def _step(self, step: Step) -> None:
         if step.verb == "look":
             await self._look(step)
-        elif step.verb == "cancel_run":
+        elif step.verb == "cancel_run" and (self._runs.waiting or step.form % 3 == 0):
             await self._cancel_run(step)
         elif step.verb in ("repeat", "reuse"):
             await self._again(step)

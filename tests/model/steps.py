@@ -10,24 +10,25 @@ from hypothesis import strategies as st
 
 WEIGHTS = {
     "look": 1,
-    "append": 7,
-    "open": 3,
+    "append": 8,
+    "open": 2,
     "add_page": 5,
     "activate": 4,
     "commit": 4,
     "abandon": 3,
-    "edit": 6,
-    "regenerate": 6,
+    "edit": 7,
+    "regenerate": 7,
     "move_head": 5,
-    "select_sibling": 7,
-    "create_branch": 3,
-    "delete_branch": 2,
-    "respond": 4,
-    "start_run": 3,
-    "cancel_run": 2,
+    "select_sibling": 12,
+    "create_branch": 4,
+    "delete_branch": 3,
+    "respond": 3,
+    "start_run": 1,
+    "cancel_run": 3,
     "repeat": 3,
     "reuse": 2,
 }
+BYTES = 7
 VERBS = [verb for verb, weight in WEIGHTS.items() for _ in range(weight)]
 HEADS = ["any"] * 10 + ["right"] * 3 + ["wrong"]
 FAULTS = ["none"] * 40 + ["unknown", "malformed", "no_branch", "empty"]
@@ -52,13 +53,21 @@ class Step:
 
 
 def programs(length: int) -> st.SearchStrategy[list[Step]]:
-    step = st.tuples(
-        st.sampled_from(VERBS),
-        st.integers(0, 255),
-        st.integers(0, 7),
-        st.integers(0, 15),
-        st.booleans(),
-        st.sampled_from(HEADS),
-        st.sampled_from(FAULTS),
-    ).map(lambda values: Step(*values))
-    return st.lists(step, min_size=length, max_size=length)
+    """Decoded from bytes: those are drawn evenly, and the same from a seed on every machine, where
+    numbers and lists are also drawn from the constants of whatever modules are loaded."""
+    size = length * BYTES
+    return st.binary(min_size=size, max_size=size).map(
+        lambda raw: [_step(raw[at : at + BYTES]) for at in range(0, size, BYTES)]
+    )
+
+
+def _step(raw: bytes) -> Step:
+    return Step(
+        verb=VERBS[raw[0] % len(VERBS)],
+        pick=raw[1],
+        branch=raw[2] % 8,
+        form=raw[3] % 16,
+        abandon=raw[4] % 3 > 0,
+        head=HEADS[raw[5] % len(HEADS)],
+        fault=FAULTS[raw[6] % len(FAULTS)],
+    )

@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from tests.support.service import running_service
 
 from tests.model.plans import SCRIPT
 from tests.model.runner import Counts, run_program
 from tests.model.steps import Step, programs
 from tests.support.client import connect
+from tests.support.service import running_service
 
 PROGRAMS = 100
 LENGTH = 30

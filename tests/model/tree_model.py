@@ -26,7 +26,7 @@ class TreeModel(Rules):
         self, aim: Aim, floor: int, input: Messages, output: Messages, state: State = State.OPEN
     ) -> Floor:
         self._some(input)
-        named = self._past(floor, aim)
+        named = self._past(floor)
         branch = self._ready(aim)
         if output:
             return self._committed(
@@ -44,7 +44,7 @@ class TreeModel(Rules):
     ) -> Floor:
         if output and from_page is not None:
             raise Refused("INVALID")
-        named = self._past(floor, aim)
+        named = self._past(floor)
         if from_page is not None and not self._is_version(named, from_page, OUTPUT):
             raise Refused("NOT_FOUND")
         branch = self._ready(aim)
@@ -121,20 +121,20 @@ class TreeModel(Rules):
     # --- heads and branches --------------------------------------------------------------------
 
     def move_head(self, aim: Aim, floor: int) -> Branch:
-        self._settled(floor, aim)
+        self._settled(floor)
         branch = self._ready(aim)
         kind = "rollback" if floor in self.path(branch.head) else "checkout"
         return self._go(branch, floor, kind)
 
     def select_sibling(self, aim: Aim, floor: int) -> Branch:
-        self._settled(floor, aim)
+        self._settled(floor)
         if floor == ROOT:
             raise Refused("INVALID")
         branch = self._ready(aim)
         return self._go(branch, self.leaf_for(branch, floor), "sibling")
 
     def create_branch(self, name: str, floor: int) -> Branch:
-        self._settled(floor, Aim())
+        self._settled(floor)
         if name in self.branches:
             raise Refused("INVALID", code="ALREADY_EXISTS")
         self.branches[name] = Branch(name, floor)

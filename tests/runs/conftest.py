@@ -1,6 +1,6 @@
 """One service for each engine, for all tests here that leave it running as it was."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
@@ -9,13 +9,16 @@ from tests.conftest import DatabaseFactory
 from tests.runs.stage import Stage, on_stage
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["sqlite", "postgres"])
-async def shared_stage(
-    request: pytest.FixtureRequest, database_factory: DatabaseFactory
-) -> AsyncIterator[Stage]:
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+def shared_url(request: pytest.FixtureRequest, database_factory: DatabaseFactory) -> Iterator[str]:
     with database_factory(request.param) as url:
-        async with on_stage(url) as stage:
-            yield stage
+        yield url
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_stage(shared_url: str) -> AsyncIterator[Stage]:
+    async with on_stage(shared_url) as stage:
+        yield stage
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -17,6 +17,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import (
+    admin_service_pb2,
     context_service_pb2,
     floor_service_pb2,
     run_service_pb2,
@@ -25,7 +26,7 @@ from stemma.conversation.v1 import (
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2
 
 TIMEOUT = 60.0
-MODULES = (context_service_pb2, floor_service_pb2, run_service_pb2, session_service_pb2)
+MODULES = (admin_service_pb2, context_service_pb2, floor_service_pb2, run_service_pb2, session_service_pb2)
 
 
 def _methods() -> Iterator[MethodDescriptor]:

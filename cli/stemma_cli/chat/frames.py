@@ -13,10 +13,11 @@ from stemma_cli.errors import ApiError, CliError
 
 # Seconds without a new frame after which a broken connection is given up, and between two tries while
 # there is a connection.
-PATIENCE = 30.0
+PATIENCE = 20.0
 _PAUSE = 0.3
 
 _LAST = {"floor_committed", "failed", "cancelled"}
+_CUT = {grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
 
 
 class ConnectionLost(CliError):
@@ -32,19 +33,20 @@ def frames(
     request: run_service_pb2.RespondRequest,
     *,
     on_lost: Callable[[], None],
+    given_up: threading.Event,
     patience: float = PATIENCE,
 ) -> Iterator[run_pb2.RunEvent]:
-    """Every frame of the run to its last one.
+    """Every frame of the run to its last one, or until `given_up` is set.
 
     When the connection breaks, or the server stops, `on_lost` is called and the request is repeated under
     its request_id, which joins the run that it named: nothing is generated or written twice.
 
     Raises:
-        ApiError: The request was refused, before the first frame.
+        ApiError: The request was refused.
         ConnectionLost: No new frame for `patience` seconds.
     """
     seen, until = (0, 0), time.monotonic() + patience
-    while True:
+    while not given_up.is_set():
         try:
             for event in client.respond(request):
                 position = (event.epoch, event.seq)
@@ -55,19 +57,21 @@ def frames(
                 if is_last(event):
                     return
         except ApiError as error:
-            if error.code is not grpc.StatusCode.UNAVAILABLE or (seen == (0, 0) and not error.reached):
-                # Refused; or nobody was there to begin with.
+            if not _repeatable(error):
                 raise
+        if given_up.is_set():
+            return
         on_lost()
-        _wait(client, until)
+        left = until - time.monotonic()
+        if left <= 0 or not client.wait_until_reachable(left):
+            raise ConnectionLost(
+                f"The connection to {client.address} was lost and did not come back. The turn may have been "
+                "written all the same: /tree shows it."
+            )
+        # There is a server, and it may be starting or stopping.
+        given_up.wait(_PAUSE)
 
 
-def _wait(client: Client, until: float) -> None:
-    left = until - time.monotonic()
-    if left <= 0 or not client.wait_until_reachable(left):
-        raise ConnectionLost(
-            f"The connection to {client.address} was lost, and did not come back. The turn may have been "
-            "written all the same: /tree shows it."
-        )
-    # There is a server, and it may be starting or stopping.
-    threading.Event().wait(_PAUSE)
+def _repeatable(error: ApiError) -> bool:
+    """Whether the connection, or a server that stops, is to blame."""
+    return error.code is grpc.StatusCode.UNAVAILABLE or (not error.reached and error.code in _CUT)

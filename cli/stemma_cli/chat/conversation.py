@@ -1,0 +1,121 @@
+"""What a chat does to its session: state and calls, nothing of how it is shown."""
+
+from dataclasses import dataclass
+
+from stemma.conversation.v1 import run_service_pb2
+from stemma.kernel.v1 import floor_pb2, run_pb2, session_pb2
+
+from stemma_cli.client import Client, new_request_id
+from stemma_cli.errors import CliError
+from stemma_cli.words import plural, user_message
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One session, seen along one branch.
+
+    `branch` is as the last answer left it. Its head goes with every write as `expected_head`: what is sent
+    to the model, or moved, is what was on the screen, or the call is refused.
+    """
+
+    client: Client
+    session: session_pb2.Session
+    branch: floor_pb2.Branch
+
+    @property
+    def session_id(self) -> str:
+        return self.session.session_id
+
+    @property
+    def turns(self) -> int:
+        """How many there are on the path; the failed one after it does not count."""
+        return self.branch.depth
+
+    def refresh(self) -> None:
+        """Reads the branch anew: somebody else may have moved it. Raises CliError when it is gone."""
+        self.branch = find_branch(self.client, self.session_id, self.branch.name)
+
+    def turn(self, number: int | None) -> floor_pb2.Floor:
+        """The turn with that number, from 1; None: the last one, failed or not."""
+        failed_id = self.branch.failed_floor_id
+        if number is None or (failed_id and number == self.turns + 1):
+            last_id = failed_id or self.branch.head_floor_id
+            if last_id == self.session.root_floor_id:
+                raise CliError("There is no turn yet: say something first.")
+            return self.client.get_floor(last_id).floor
+        if not 1 <= number <= self.turns:
+            raise CliError(f"There is no turn {number}: the path has {plural(self.turns, 'turn')}.")
+        return self._on_path(number)
+
+    def floor_id(self, number: int) -> str:
+        """Of a turn on the path; 0 is the root."""
+        return self.session.root_floor_id if number == 0 else self.turn(number).floor_id
+
+    def _on_path(self, number: int) -> floor_pb2.Floor:
+        newest_first = number > self.turns / 2
+        passed, token = 0, ""
+        wanted = self.turns - number if newest_first else number - 1
+        while True:
+            page = self.client.path_page(
+                self.session_id,
+                self.branch.head_floor_id,
+                newest_first=newest_first,
+                size=min(wanted - passed + 1, 1_000),
+                token=token,
+            )
+            for floor in page.floors:
+                if floor.depth == number:
+                    return floor
+            passed, token = passed + len(page.floors), page.next_page_token
+
+    def last_turns(self, count: int) -> list[floor_pb2.Floor]:
+        """The newest turns of the path, oldest first."""
+        head = self.branch.head_floor_id
+        page = self.client.path_page(self.session_id, head, newest_first=True, size=count)
+        return list(reversed(page.floors))
+
+    def _request(self) -> run_service_pb2.RespondRequest:
+        return run_service_pb2.RespondRequest(
+            request_id=new_request_id(),
+            session_id=self.session_id,
+            branch=self.branch.name,
+            expected_head=self.branch.head_floor_id,
+        )
+
+    def saying(self, text: str) -> run_service_pb2.RespondRequest:
+        """A new turn."""
+        request = self._request()
+        request.input.messages.append(user_message(text))
+        return request
+
+    def editing(self, floor_id: str, text: str) -> run_service_pb2.RespondRequest:
+        """Another version of a turn's input, answered at once."""
+        request = self._request()
+        request.edit.floor_id = floor_id
+        request.edit.messages.append(user_message(text))
+        return request
+
+    def regenerating(self, floor_id: str) -> run_service_pb2.RespondRequest:
+        """Another reply to a turn's input."""
+        request = self._request()
+        request.regenerate.floor_id = floor_id
+        return request
+
+    def ended(self, event: run_pb2.RunEvent) -> None:
+        """Takes note of a run's last frame."""
+        match event.WhichOneof("event"):
+            case "floor_committed":
+                self.branch = event.floor_committed.branch
+            case "cancelled" if event.cancelled.HasField("branch"):
+                self.branch = event.cancelled.branch
+            case _:
+                self.refresh()
+
+
+def find_branch(client: Client, session_id: str, name: str) -> floor_pb2.Branch:
+    branches = client.list_branches(session_id).branches
+    for branch in branches:
+        if branch.name == name:
+            return branch
+    names = ", ".join(branch.name for branch in branches)
+    raise CliError(f"There is no branch {name!r}. There are: {names}.")

@@ -1,0 +1,89 @@
+"""Showing one reply as it comes."""
+
+from stemma.kernel.v1 import floor_pb2, run_pb2
+
+from stemma_cli.chat.watch import Notice, Watch
+from stemma_cli.output import Output
+from stemma_cli.words import plural, reply_text
+
+
+class ReplyView:
+    """Prints the frames of one run: its text at once, word by word as it arrives."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._shown = ""
+        self._in_line = False
+        self._thinking = False
+        self.left_out = 0
+
+    def follow(self, watch: Watch) -> run_pb2.RunEvent:
+        """Shows everything, and returns the last frame. Raises what `Watch.events` raises."""
+        last = run_pb2.RunEvent()
+        try:
+            for event in watch.events():
+                if isinstance(event, Notice):
+                    self._notice(event)
+                    continue
+                self._out.answer(event)
+                self._show(event)
+                last = event
+        finally:
+            self._end_line()
+        return last
+
+    def _notice(self, notice: Notice) -> None:
+        self._end_line()
+        if notice is Notice.LOST:
+            self._out.warn("connection lost; asking again under the same request id …")
+        else:
+            self._out.note("stopping …")
+
+    def _show(self, event: run_pb2.RunEvent) -> None:
+        match event.WhichOneof("event"):
+            case "started":
+                self.left_out = event.started.left_out_count
+            case "reasoning_delta":
+                self._thinking = True
+                self._piece(event.reasoning_delta.text, "dim italic")
+            case "text_delta":
+                self._text(event.text_delta.text)
+            case "floor_committed":
+                self._rest(event.floor_committed.floor)
+            case "cancelled":
+                self._rest(event.cancelled.floor)
+            case "failed":
+                self._rest(event.failed.floor)
+            case _:
+                pass
+
+    def _text(self, text: str) -> None:
+        if self._thinking:
+            self._end_line()
+            self._thinking = False
+        self._shown += text
+        self._piece(text)
+
+    def _rest(self, floor: floor_pb2.Floor) -> None:
+        """What the floor has and the frames did not show: they were lost with a connection."""
+        whole = reply_text(floor.output_page)
+        if whole.startswith(self._shown):
+            self._text(whole[len(self._shown) :])
+        elif whole:
+            self._end_line()
+            self._out.note("the reply, in full:")
+            self._text(whole)
+
+    def _piece(self, text: str, style: str = "") -> None:
+        if text:
+            self._out.piece(text, style)
+            self._in_line = not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            self._out.piece("\n")
+            self._in_line = False
+
+
+def left_out_note(count: int) -> str:
+    return f"{plural(count, 'message')} of this path did not reach the model: /context says which and why."

@@ -1,0 +1,92 @@
+"""Starting everything, saying what to try, and stopping it."""
+
+from collections.abc import Mapping
+
+from rich.text import Text
+
+from stemma_cli.client import new_request_id
+from stemma_cli.errors import CliError
+from stemma_cli.options import DEFAULT_ADDRESS
+from stemma_cli.output import Output
+from stemma_cli.running.environment import for_services, refuse_busy
+from stemma_cli.running.services import ServiceFailed, Services, Stopped
+
+_ANSWERS = {
+    "local": "the small local model on this machine",
+    "scripted": "the scripted provider: no model, it repeats what it was sent",
+    "openai": "the OpenAI-compatible endpoint of STEMMA_OPENAI_BASE_URL",
+}
+
+
+def run(out: Output, settings: Mapping[str, str], *, verbose: bool) -> None:
+    """Serves until a signal, and then returns; everything that was started is gone.
+
+    Raises CliError when something cannot be started, ends by itself, or does not stop.
+    """
+    refuse_busy(settings)
+    provider, missing = _provider(settings)
+    environment = for_services(settings, provider=provider, verbose=verbose)
+    services = Services()
+    failure: ServiceFailed | None = None
+    with services.signals():
+        try:
+            conversation, http = _start(services, environment)
+            _welcome(out, conversation, http, provider, missing, environment)
+            services.wait()
+        except Stopped:
+            pass
+        except ServiceFailed as error:
+            failure = error
+        if failure is None:
+            out.note("\nstopping …")
+        killed = services.stop()
+    if failure is not None:
+        raise failure
+    if killed:
+        raise CliError(f"{' and '.join(killed)} did not stop in time, and had to be killed.")
+
+
+def _start(services: Services, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Where both listen. The lines are as the services print them: other programs wait for them."""
+    conversation = services.start("conversation_service", environment)
+    print(f"conversation_service listening on {conversation}", flush=True)
+    http = services.start("gateway", {**environment, "STEMMA_CONVERSATION": conversation})
+    print(f"gateway listening on {http}", flush=True)
+    return conversation, http
+
+
+def _provider(settings: Mapping[str, str]) -> tuple[str, bool]:
+    """Who answers, and whether that is only because the local model is missing."""
+    chosen = settings.get("STEMMA_PROVIDER")
+    if chosen:
+        return chosen, False
+    from kernel.generation.local import local_model_available
+
+    return ("local", False) if local_model_available() else ("scripted", True)
+
+
+def _welcome(
+    out: Output, conversation: str, http: str, provider: str, missing: bool, environment: Mapping[str, str]
+) -> None:
+    out.answer_dict({"conversation": conversation, "http": http, "provider": provider})
+    out.say()
+    if missing:
+        out.say(
+            "The local model is not installed, so the scripted provider answers (`make run` installs it).",
+            "yellow",
+        )
+    out.say(f"Answers come from {_ANSWERS.get(provider, provider)}.")
+    if environment.get("STEMMA_AUTH") == "off":
+        out.say("Authentication is off: everybody on this machine can read and write everything.")
+    out.say()
+    out.say("Try")
+    at = "" if conversation == DEFAULT_ADDRESS else f" --address {conversation}"
+    body = f'\'{{"requestId": "{new_request_id()}"}}\''
+    for what, command in (
+        ("talk", f"stemma chat{at}"),
+        ("begin over REST", f"curl {http}/v1/sessions -H 'content-type: application/json' -d {body}"),
+        ("read the API", f"curl {http}/openapi.json"),
+    ):
+        out.say(Text.assemble((f"  {what:17}", "dim"), (command, "bold cyan")))
+    out.say()
+    out.note("Ctrl-C stops everything.")
