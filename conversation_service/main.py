@@ -12,6 +12,7 @@ from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
     floor_service_pb2,
+    project_service_pb2,
     run_service_pb2,
     session_service_pb2,
 )
@@ -19,11 +20,14 @@ from uuid_utils import uuid7
 
 from conversation_service.migrate import SCRIPTS
 from conversation_service.rpc.admin import Admin
+from conversation_service.rpc.configs import Projects
 from conversation_service.rpc.contexts import Contexts
+from conversation_service.rpc.floor_merges import FloorMerges
 from conversation_service.rpc.floor_reads import FloorReads
 from conversation_service.rpc.floor_writes import FloorWrites
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.sessions import Sessions
+from conversation_service.rpc.transfers import Transfers
 from conversation_service.settings import BadSettings, Settings, check_auth, secret_keys
 from kernel.errors import StemmaError, Unavailable
 from kernel.generation.hub import RunHub
@@ -57,12 +61,21 @@ def new_uuid7() -> str:
     return str(uuid7())
 
 
-class Floors(FloorWrites, FloorReads):
+class SessionsAndFiles(Sessions, Transfers):
+    """SessionService."""
+
+    def __init__(self, env: Env, providers: Providers, tokens: PageTokens) -> None:
+        Sessions.__init__(self, env, providers, tokens)
+        Transfers.__init__(self, env)
+
+
+class Floors(FloorWrites, FloorReads, FloorMerges):
     """FloorService."""
 
     def __init__(self, env: Env, tokens: PageTokens) -> None:
         FloorWrites.__init__(self, env)
         FloorReads.__init__(self, env, tokens)
+        FloorMerges.__init__(self, env, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +128,10 @@ async def build(
 async def _serve(settings: Settings, env: Env, generation: Generation, tokens: PageTokens) -> Server:
     providers = generation.providers
     services = {
-        session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: Sessions(env, providers, tokens),
+        project_service_pb2.DESCRIPTOR.services_by_name["ProjectService"]: Projects(env, providers, tokens),
+        session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: SessionsAndFiles(
+            env, providers, tokens
+        ),
         floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(env, tokens),
         run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),

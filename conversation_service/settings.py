@@ -1,7 +1,6 @@
 """The environment's settings, checked before anything starts."""
 
 import base64
-import binascii
 import ipaddress
 import os
 import secrets
@@ -99,7 +98,8 @@ def _kept_key(path: Path) -> str:
 def _key(text: str) -> bytes:
     try:
         key = base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:
+        # Not base64, or not ASCII.
         key = b""
     if len(key) != 32:
         raise BadSettings("STEMMA_SECRET_KEY holds 32 bytes in base64; several are separated by commas.")

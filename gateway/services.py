@@ -14,11 +14,13 @@ from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
     floor_service_pb2,
+    project_service_pb2,
     run_service_pb2,
     session_service_pb2,
 )
 
 MODULES = (
+    project_service_pb2,
     session_service_pb2,
     floor_service_pb2,
     run_service_pb2,

@@ -17,15 +17,10 @@ from stemma_cli.options import Address, Globals, Json
 
 _EXAMPLES = """
 [bold]Examples[/bold]
-
   stemma up                           [dim]start everything; Ctrl-C stops it[/dim]
-
   stemma chat                         [dim]go on talking, or begin[/dim]
-
   echo "Hello" | stemma chat --new    [dim]one message or command a line[/dim]
-
   stemma tree SESSION_ID              [dim]all that was said, abandoned turns too[/dim]
-
   stemma sessions --json              [dim]what the API answered, for programs[/dim]
 """
 
@@ -39,7 +34,7 @@ class _Group(TyperGroup):
         except CliError as error:
             from stemma_cli.output import Output
 
-            Output(as_json="--json" in ctx.args or bool(ctx.obj and ctx.obj.json)).error(error)
+            Output(as_json=bool(ctx.obj and ctx.obj.json)).error(error)
             raise typer.Exit(error.exit_code) from None
 
 

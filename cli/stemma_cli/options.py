@@ -27,22 +27,23 @@ Json = Annotated[
 BranchName = Annotated[str, typer.Option("--branch", metavar="NAME", help="The branch to go along.")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Globals:
-    """What stood before the command's name."""
+    """What stood before the command's name; `json` also after it, once the command has looked."""
 
     address: str | None = None
     json: bool = False
 
 
 def wants_json(context: typer.Context, json: bool) -> bool:
-    return json or bool(context.obj and context.obj.json)
+    """Whether it stood in either place; remembered for whoever reports a failure."""
+    context.obj.json = context.obj.json or json
+    return bool(context.obj.json)
 
 
 def service_address(context: typer.Context, address: str | None) -> str:
     """The option, the global option, the environment, the default: the first that is given."""
-    before = context.obj.address if context.obj else None
-    chosen = address or before or os.environ.get("STEMMA_CONVERSATION") or DEFAULT_ADDRESS
+    chosen = address or context.obj.address or os.environ.get("STEMMA_CONVERSATION") or DEFAULT_ADDRESS
     match = _ADDRESS.fullmatch(chosen)
     if match is None or int(match[2]) > 65_535:
         raise UsageError(f"{chosen!r} is not an address: it looks like {DEFAULT_ADDRESS}.")

@@ -28,13 +28,18 @@ class Output:
             # A terminal that cannot show a character shows a question mark, and no traceback.
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
-        self._out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-        self._err = Console(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=True)
+        self._out = Console(highlight=False, markup=False, emoji=False)
+        self._err = Console(highlight=False, markup=False, emoji=False, stderr=True)
 
     @property
     def terminal(self) -> bool:
         """Whether a person reads along."""
         return self._out.is_terminal
+
+    @property
+    def colours(self) -> bool:
+        """Whether the terminal shows them, and NO_COLOR is not set."""
+        return self._out.color_system is not None and not self._out.no_color
 
     @property
     def width(self) -> int:
@@ -48,15 +53,19 @@ class Output:
         if self.json:
             print(json.dumps(answer, ensure_ascii=False), flush=True)
 
-    def say(self, line: str | Text = "", style: str = "") -> None:
-        """One line, cleaned of what would steer the terminal when it is a plain string."""
+    def say(self, line: str | Text = "", style: str = "", *, whole: bool = False) -> None:
+        """One line, cleaned of what would steer the terminal when it is a plain string.
+
+        A terminal gets it wrapped at words, unless it must stay `whole`: a command to be copied.
+        """
         if not self.json:
-            self._out.print(Text(printable(line)) if isinstance(line, str) else line, style=style)
+            text = Text(printable(line)) if isinstance(line, str) else line
+            self._out.print(text, style=style, soft_wrap=whole or not self._out.is_terminal)
 
     def piece(self, text: str, style: str = "") -> None:
         """A part of a line, as it comes."""
         if not self.json:
-            self._out.print(Text(printable(text)), end="", style=style)
+            self._out.print(Text(printable(text)), end="", style=style, soft_wrap=True)
             self._out.file.flush()
 
     def note(self, line: str) -> None:
@@ -65,11 +74,14 @@ class Output:
 
     def warn(self, line: str) -> None:
         """To stderr, whatever the format."""
-        self._err.print(Text(printable(line)), style="yellow")
+        self._say_aside(Text(printable(line), "yellow"))
 
     def error(self, error: CliError) -> None:
         """One line on stderr; with --json the status as the API sent it."""
         if self.json and isinstance(error, ApiError):
             print(json.dumps(as_json(error.status), ensure_ascii=False), file=sys.stderr, flush=True)
         else:
-            self._err.print(Text.assemble(("error: ", "bold red"), printable(error.message)))
+            self._say_aside(Text.assemble(("error: ", "bold red"), printable(error.message)))
+
+    def _say_aside(self, line: Text) -> None:
+        self._err.print(line, soft_wrap=not self._err.is_terminal)

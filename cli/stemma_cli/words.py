@@ -60,8 +60,9 @@ def message_text(message: message_pb2.Message) -> str:
 
 
 def page_text(page: message_pb2.Page) -> str:
-    """All messages of one side of a turn; empty for an absent side."""
-    return "\n".join(message_text(message) for message in page.messages)
+    """What one side of a turn says, reasoning left out; empty for an absent side."""
+    said = (p for message in page.messages for p in message.parts if p.WhichOneof("kind") != "reasoning")
+    return "\n".join(map(part_text, said))
 
 
 def reply_text(page: message_pb2.Page) -> str:

@@ -1,18 +1,22 @@
-"""How a session talks. None means that this layer says nothing. Pure."""
+"""How a session talks. None, and an empty list, mean that this layer says nothing. Pure.
 
-from dataclasses import dataclass, fields
-from typing import Self
+The names of the fields are those of stemma.kernel.v1.Config; enums are its numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from typing import Any, Self
+
+from kernel.prompt.merge_patch import merge_patch, without_nulls
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
     def over(self, below: Self) -> Self:
-        """This layer's values where it has them, else those below; lists replace whole."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        kept = {f.name: getattr(below, f.name) for f in fields(below)}
-        return type(self)(
-            **{name: kept[name] if value in (None, ()) else value for name, value in values.items()}
-        )
+        """This layer's values where it has them, else those below; lists replace whole, JSON merges."""
+        laid: Self = _over(self, below, frozenset(), "")
+        return laid
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class ModelConfig(_Layer):
     max_output_tokens: int | None = None
     stop: tuple[str, ...] = ()
     seed: int | None = None
+    extra_json: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,165 @@ class BudgetConfig(_Layer):
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """Replaced whole, with its list."""
+
+    name: str
+    description: str = ""
+    parameters_json: str = ""
+    side_effect: int = 0
+    approval: int = 0
+    owner: int = 0
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineStage(_Layer):
+    enabled: bool | None = None
+    prompt: str | None = None
+    model: ModelConfig = ModelConfig()
+    tools: tuple[str, ...] = ()
+    budget: BudgetConfig = BudgetConfig()
+    params_json: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineConfig(_Layer):
+    director: PipelineStage = PipelineStage()
+    narrator: PipelineStage = PipelineStage()
+    verifier: PipelineStage = PipelineStage()
+    memory: PipelineStage = PipelineStage()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPolicy(_Layer):
+    mode: int | None = None
+    min_importance: float | None = None
+    max_items_per_turn: int | None = None
+    kinds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
+    """`cleared` names, by their paths, the lists that this layer sets to empty; sorted, and none of
+    them given."""
+
     system_prompt: str | None = None
     model: ModelConfig = ModelConfig()
     budget: BudgetConfig = BudgetConfig()
+    tools: tuple[Tool, ...] = ()
+    pipeline: PipelineConfig = PipelineConfig()
+    memory_policy: MemoryPolicy = MemoryPolicy()
+    greetings: tuple[str, ...] = ()
+    variables_json: str | None = None
+    extensions_json: str | None = None
+    cleared: tuple[str, ...] = ()
 
     def over(self, below: "Config") -> "Config":
-        """The effective configuration of this layer over the one below, field by field."""
-        return Config(
-            below.system_prompt if self.system_prompt is None else self.system_prompt,
-            self.model.over(below.model),
-            self.budget.over(below.budget),
-        )
+        """One layer that says what this one says over the one below, field by field."""
+        laid: Config = _over(self, replace(below, cleared=()), frozenset(self.cleared), "")
+        still = {path for path in (*below.cleared, *self.cleared) if not value_at(laid, path)}
+        return replace(laid, cleared=tuple(sorted(still)))
+
+
+def effective(*layers: Config) -> Config:
+    """What holds when each layer lies over the one before it: nothing cleared, no null members."""
+    laid = reduce(lambda below, above: above.over(below), layers, Config())
+    return replace(_without_nulls(laid), cleared=())
+
+
+def value_at(config: Config, path: str) -> Any:
+    """The field at a path of names, as in `model.stop`."""
+    return reduce(getattr, path.split("."), config)
+
+
+def with_value(config: Any, path: Sequence[str], value: Any) -> Any:
+    """The configuration with another value at a path."""
+    if not path:
+        return value
+    name, *rest = path
+    return replace(config, **{name: with_value(getattr(config, name), rest, value)})
+
+
+def leaves(value: Any = Config(), prefix: str = "") -> list[str]:
+    """The paths of every field that holds a value, in the order of the contract, without `cleared`."""
+    found: list[str] = []
+    for field in fields(value):
+        inner, path = getattr(value, field.name), prefix + field.name
+        if isinstance(inner, _Layer):
+            found += leaves(inner, f"{path}.")
+        elif path != "cleared":
+            found.append(path)
+    return found
+
+
+LISTS = frozenset(path for path in leaves() if isinstance(value_at(Config(), path), tuple))
+
+
+def patched(current: Config, given: Config, paths: Sequence[str]) -> Config:
+    """The current layer with what the paths name taken from the given one; "" names all of it.
+
+    A list that this gives is cleared no longer, and one that this clears is given no longer.
+    """
+    changed = current
+    for path in paths:
+        names = path.split(".") if path else []
+        changed = with_value(changed, names, reduce(getattr, names, given))
+    newly = set(changed.cleared) - set(current.cleared)
+    for path in newly:
+        changed = with_value(changed, path.split("."), ())
+    return replace(changed, cleared=tuple(p for p in changed.cleared if not value_at(changed, p)))
+
+
+def sources(layers: Sequence[tuple[str, Config]]) -> dict[str, str]:
+    """Which of the named layers, lowest first, decides each field that any of them speaks of.
+
+    The highest one does; for JSON, all that say something, joined by `+`.
+    """
+    found = {}
+    for path in leaves():
+        speaking = [name for name, layer in layers if _speaks(layer, path)]
+        if speaking:
+            found[path] = "+".join(speaking) if path.endswith("_json") else speaking[-1]
+    return found
+
+
+def size(value: Any) -> int:
+    """Roughly the bytes that a configuration takes: its texts, and a little for each."""
+    if isinstance(value, str):
+        return len(value.encode()) + 4
+    if isinstance(value, tuple):
+        return sum(size(item) for item in value)
+    if hasattr(value, "__dataclass_fields__"):
+        return sum(size(getattr(value, field.name)) for field in fields(value))
+    return 4
+
+
+def _over(above: Any, below: Any, cleared: frozenset[str], prefix: str) -> Any:
+    values = {}
+    for field in fields(above):
+        name = field.name
+        values[name] = _field(getattr(above, name), getattr(below, name), cleared, prefix + name)
+    return type(above)(**values)
+
+
+def _field(above: Any, below: Any, cleared: frozenset[str], path: str) -> Any:
+    if isinstance(above, _Layer):
+        return _over(above, below, cleared, f"{path}.")
+    if isinstance(above, tuple):
+        return () if not above and path in cleared else above or below
+    if above is None or below is None:
+        return below if above is None else above
+    return merge_patch(below, above) if path.endswith("_json") else above
+
+
+def _speaks(layer: Config, path: str) -> bool:
+    value = value_at(layer, path)
+    return path in layer.cleared or (bool(value) if isinstance(value, tuple) else value is not None)
+
+
+def _without_nulls(config: Config) -> Config:
+    for path in leaves():
+        if path.endswith("_json") and (text := value_at(config, path)) is not None:
+            config = with_value(config, path.split("."), without_nulls(text))
+    return config

@@ -8,6 +8,7 @@ from kernel.prompt.assemble import INPUT, PENDING, Context, Turn, render, select
 from kernel.prompt.config import Config
 from kernel.prompt.tokens import ESTIMATE
 from kernel.tree.model import Floor, FloorOutline, Page, PageContent, PageOutline, Role
+from kernel.verbs import configs
 from kernel.verbs.env import Codec, ReadTx
 from kernel.verbs.records import Session
 
@@ -45,7 +46,8 @@ async def assemble(
     Reads the path's facts, chooses, and then only the bodies that were chosen. RESOURCE_EXHAUSTED
     `LIMIT` when they exceed `max_bytes`; DATA_LOSS when a stored page fails its digest.
     """
-    config = overrides.over(session.config)
+    effective = await configs.of_session(tx, session, overrides)
+    config = effective.config
     system = codec.text(Role.SYSTEM, config.system_prompt) if config.system_prompt else None
     outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
     turns = [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
@@ -60,7 +62,7 @@ async def assemble(
     return Assembled(
         context,
         max(0, session.stored_tokens - on_path),
-        _config_version(session, overrides),
+        effective.version,
         "0",
     )
 
@@ -93,7 +95,3 @@ async def _bodies(
     if place.given is not None:
         bodies[INPUT] = place.given.blob
     return bodies
-
-
-def _config_version(session: Session, overrides: Config) -> str:
-    return f"session.{session.version}" + ("+call" if overrides != Config() else "")

@@ -1,5 +1,6 @@
 """Respond: a floor is opened as GENERATING, and a run that belongs to the server writes it."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from kernel.prompt.config import Config
 from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble
 from kernel.runs.sink import StoreSink
 from kernel.tree.model import Branch, Floor, FloorState, PageContent, Slot
+from kernel.verbs import configs
 from kernel.verbs.answers import before, last_message
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor, writable
 from kernel.verbs.floors import pending_branch, sibling_source
@@ -81,19 +83,50 @@ class Responding:
     frames: Sequence[events.Frame] = ()
 
 
+@dataclass(slots=True)
+class _Opening:
+    """The run that a call opens. The call may be cancelled while it waits; the floor is opened all the
+    same, and so the run is started with the commit, not when the call hears of it: a floor that nobody
+    writes would block its branch."""
+
+    ends_with_caller: bool
+    live: LiveRun | None = None
+    _left: bool = False
+
+    def started(self, live: LiveRun) -> None:
+        self.live = live
+        self._settle()
+
+    def caller_left(self) -> None:
+        self._left = True
+        self._settle()
+
+    def _settle(self) -> None:
+        if self.ends_with_caller and self._left and self.live is not None:
+            self.live.cancel(keep=True)
+
+
 async def respond(
-    env: Env, generation: Generation, write: Write, target: Target, action: Action, overrides: Config
+    env: Env,
+    generation: Generation,
+    write: Write,
+    target: Target,
+    action: Action,
+    overrides: Config,
+    *,
+    ends_with_caller: bool = False,
 ) -> Responding:
     """The run, or the last frames of one that has ended and is no longer here.
 
     Everything that can be refused is refused before a floor is opened. A repeat of the request
-    joins its run.
+    joins its run. With `ends_with_caller`, a call that is cancelled in here cancels the run that it
+    opens; from the return on, that is the caller's to do.
     """
     if not isinstance(action, Input):
-        session_id = await session_of_floor(env, write.caller, action.floor_id, target.session_id)
+        session_id = await session_of_floor(env, write, action.floor_id, target.session_id)
         target = replace(target, session_id=session_id)
 
-    started: list[LiveRun] = []
+    opening = _Opening(ends_with_caller)
 
     async def attempt(tx: WriteTx) -> _Opened | str:
         session = await tx.lock_session(target.session_id)
@@ -101,16 +134,18 @@ async def respond(
         if answer is not None:
             return answer.run_id
         opened = await _open(tx, env, generation, write, writable(session), target, action, overrides)
-        # With the commit, not when this call hears of it: it may be cancelled while it waits, and a
-        # floor that nobody writes would block its branch.
-        tx.after_commit(lambda: started.append(_start(env, generation, write, opened)))
+        tx.after_commit(lambda: opening.started(_start(env, generation, write, opened)))
         return opened
 
-    opened = await env.store.write(write.caller.tenant_id, attempt, target.session_id)
+    try:
+        opened = await env.store.write(write.caller.tenant_id, attempt, target.session_id)
+    except asyncio.CancelledError:
+        opening.caller_left()
+        raise
     if isinstance(opened, str):
         return await _join(env, generation, write, opened)
-    (live,) = started
-    return Responding(opened.run.run_id, opened.run.floor_id, opened.before, opened.last_input, live)
+    run = opened.run
+    return Responding(run.run_id, run.floor_id, opened.before, opened.last_input, opening.live)
 
 
 async def _open(
@@ -125,7 +160,7 @@ async def _open(
 ) -> _Opened:
     if not generation.hub.accepting:
         raise Unavailable("UNAVAILABLE", "The server is stopping. Retry with the same request_id.")
-    config = overrides.over(session.config)
+    config = (await configs.of_session(tx, session, overrides)).config
     generation.providers.get(config.model.provider)
     run_id = env.new_id()
     floor, parent, branch, opens = await _floor(tx, env, write, session, target, action)
@@ -195,9 +230,7 @@ async def _resumed(tx: WriteTx, target: Target, action: Resumed) -> tuple[Floor,
 def _start(env: Env, generation: Generation, write: Write, opened: _Opened) -> LiveRun:
     run, context = opened.run, opened.assembled.context
     live = LiveRun(run.run_id, run.floor_id)
-    sink = StoreSink(
-        env, write.caller.tenant_id, run.run_id, context.selection.tokens_in, lambda: live.last_seq
-    )
+    sink = StoreSink(env, write.caller.tenant_id, live, context.selection.tokens_in)
     generation.sinks[run.run_id] = sink
     request = ChatRequest(env.codec.messages(context.blob), opened.config.model)
     provider = generation.providers.get(opened.config.model.provider)

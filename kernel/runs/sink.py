@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kernel.errors import Unavailable
+from kernel.generation.live import LiveRun
 from kernel.generation.provider import FailureReason
 from kernel.generation.sink import OutputDraft
 from kernel.prompt.tokens import estimate
@@ -32,14 +33,12 @@ class StoreSink:
     """`kernel.generation.sink.RunSink` on the store. Its ends are conditional on the run's state, so
     a run that was ended from outside writes nothing more."""
 
-    def __init__(
-        self, env: Env, tenant_id: str, run_id: str, tokens_in: int, last_seq: Callable[[], int]
-    ) -> None:
+    def __init__(self, env: Env, tenant_id: str, live: LiveRun, tokens_in: int) -> None:
         self._env = env
         self._tenant = tenant_id
-        self._run_id = run_id
+        self._live = live
+        self._run_id = live.run_id
         self._tokens_in = tokens_in
-        self._last_seq = last_seq
         # The CancelRun that asked for the end: recorded with it (R1).
         self.cancelled_by: Write | None = None
 
@@ -128,7 +127,7 @@ class StoreSink:
             run,
             state=end,
             usage=floor.usage,
-            last_seq=self._last_seq() + frames,
+            last_seq=self._live.last_seq + frames,
             branch=branch,
             end_time=self._env.clock(),
         )
@@ -145,7 +144,10 @@ class StoreSink:
             if run is None or session is None or floor is None:
                 raise RunOver
             if not run.last_seq:
-                await tx.update_run(replace(run, last_seq=self._last_seq() + 1))
+                await tx.update_run(replace(run, last_seq=self._live.last_seq + 1))
+            if run.state is RunState.CANCELLED:
+                # Abandoned in another process: so the last frame says what the row says.
+                self._live.cancel(keep=False)
             return floor
 
         return await self._write(note)

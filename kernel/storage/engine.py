@@ -6,10 +6,11 @@ PostgreSQL: reads are REPEATABLE READ snapshots; writes are READ COMMITTED and l
 """
 
 import fcntl
-from collections.abc import AsyncIterator
+import sqlite3
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import URL, make_url
@@ -17,6 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from kernel.errors import FailedPrecondition
 from kernel.storage.failures import translated
+
+T = TypeVar("T")
 
 _SQLITE_READERS = 4
 _POSTGRES_CONNECTIONS = 8
@@ -30,7 +33,8 @@ def database_url(url: str) -> URL:
     kind = parsed.get_backend_name()
     if kind == "postgresql":
         return parsed.set(drivername="postgresql+asyncpg")
-    if kind == "sqlite" and parsed.database:
+    # In memory, the writing and the reading side would each have a database of their own.
+    if kind == "sqlite" and parsed.database and ":memory:" not in parsed.database:
         return parsed.set(drivername="sqlite+aiosqlite")
     raise FailedPrecondition("INVALID", "A database URL is postgresql://… or sqlite:///path/to/file.db.")
 
@@ -47,7 +51,11 @@ class Engines:
             self._reader = _sqlite_engine(self._url, writer=False)
         else:
             self._writer = self._reader = create_async_engine(
-                self._url, pool_size=_POSTGRES_CONNECTIONS, max_overflow=0, pool_timeout=_POOL_WAIT
+                self._url,
+                pool_size=_POSTGRES_CONNECTIONS,
+                max_overflow=0,
+                pool_timeout=_POOL_WAIT,
+                hide_parameters=True,
             )
 
     def hold(self) -> None:
@@ -85,12 +93,32 @@ class Engines:
             async with self._writer.begin() as connection:
                 yield connection
 
+    @asynccontextmanager
+    async def driver(self) -> AsyncIterator[Any]:
+        """The writing side's own connection, for hot statements: asyncpg's, or a SqliteThread."""
+        with translated():
+            async with self._writer.connect() as connection:
+                raw = (await connection.get_raw_connection()).driver_connection
+                yield SqliteThread(raw) if self.dialect == "sqlite" else raw
+
     async def close(self) -> None:
         await self._reader.dispose()
         await self._writer.dispose()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+class SqliteThread:
+    """Runs whole functions on the thread of an aiosqlite connection: one hop, however many statements."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        # aiosqlite has no public call for this; its own methods are built on it.
+        result: T = await self._connection._execute(work, self._connection._conn)
+        return result
 
 
 def _sqlite_engine(url: URL, writer: bool) -> AsyncEngine:
@@ -100,6 +128,7 @@ def _sqlite_engine(url: URL, writer: bool) -> AsyncEngine:
         max_overflow=0,
         pool_timeout=30 if writer else _POOL_WAIT,
         pool_reset_on_return="rollback",
+        hide_parameters=True,
     )
 
     @event.listens_for(engine.sync_engine, "connect")

@@ -22,6 +22,11 @@ class Retry(Exception):
     """The engine asks for another try: deadlock, serialisation."""
 
 
+class Refused(Exception):
+    """The database refused a statement: a fault of ours. The text names the constraint, or the kind of
+    error; the driver's own words quote what was stored, and stay here."""
+
+
 _RETRY_STATES = {"40001", "40P01"}
 _AWAY_STATES = {"08", "53", "57", "25006"}
 
@@ -33,9 +38,7 @@ def unavailable() -> Unavailable:
 def _translate(error: BaseException) -> Exception | None:
     if isinstance(error, exc.TimeoutError | OSError | asyncpg.InterfaceError):
         return unavailable()
-    if not isinstance(error, exc.DBAPIError):
-        return None
-    original = error.orig.__cause__ if error.orig is not None and error.orig.__cause__ else error.orig
+    original = _driver_error(error)
     if isinstance(original, asyncpg.UniqueViolationError):
         return Conflict(original.constraint_name or "")
     if isinstance(original, asyncpg.PostgresError):
@@ -44,22 +47,35 @@ def _translate(error: BaseException) -> Exception | None:
             return Retry(state)
         if state in _AWAY_STATES or state[:2] in _AWAY_STATES:
             return unavailable()
-    if isinstance(error.orig, sqlite3.IntegrityError) and "UNIQUE" in str(error.orig):
+    if isinstance(original, sqlite3.IntegrityError) and "UNIQUE" in str(original):
         return Conflict("sqlite")
-    if isinstance(error.orig, sqlite3.OperationalError):
+    if isinstance(original, sqlite3.OperationalError):
         return unavailable()
-    if error.connection_invalidated or isinstance(error, exc.InterfaceError):
+    if isinstance(error, exc.DBAPIError) and (
+        error.connection_invalidated or isinstance(error, exc.InterfaceError)
+    ):
         return unavailable()
     return None
 
 
+def _driver_error(error: BaseException) -> BaseException | None:
+    """What the driver raised: as it is on hot paths, inside SQLAlchemy's error on the others."""
+    if not isinstance(error, exc.DBAPIError):
+        return error
+    return error.orig.__cause__ if error.orig is not None and error.orig.__cause__ else error.orig
+
+
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turns what a driver raises into Conflict, Retry or an error of the kernel."""
+    """Turns what a driver raises into Conflict, Retry, Refused or an error of the kernel."""
     try:
         yield
     except Exception as error:
         known = _translate(error)
-        if known is None:
+        if known is not None:
+            raise known from error
+        original = _driver_error(error)
+        if not isinstance(original, exc.SQLAlchemyError | asyncpg.PostgresError | sqlite3.Error):
             raise
-        raise known from error
+        name = getattr(original, "constraint_name", None) or type(original).__name__
+        raise Refused(name).with_traceback(error.__traceback__) from None

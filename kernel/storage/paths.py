@@ -6,22 +6,21 @@ from typing import Any
 from sqlalchemy import (
     CTE,
     ColumnElement,
+    FromClause,
     Integer,
     Select,
-    and_,
     func,
     literal,
-    or_,
     select,
     tuple_,
-    union_all,
 )
-from sqlalchemy.orm import aliased
 
 from kernel.storage import rows
 from kernel.storage import tables as t
+from kernel.storage.lookups import looked_up
+from kernel.storage.projects import ProjectReads
 from kernel.storage.reads import Reads
-from kernel.tree.model import Floor, FloorOutline, FloorState, Place
+from kernel.tree.model import Floor, FloorOutline, FloorState, Page, Place
 from kernel.tree.places import Link, Segment
 from kernel.tree.positions import Sibling
 
@@ -35,7 +34,7 @@ _OUTLINE = ("floor_id", "depth", "input_page_id", "input_facts", "output_page_id
 _SIBLING = ("floor_id", "ordinal", "input_page_id", "output_page_id")
 
 
-class PathReads(Reads):
+class PathReads(Reads, ProjectReads):
     def _chain(self, session_id: str, place: Place, first: int) -> CTE:
         """(segment, low, high): the path to `place`, walked up only as far as depth `first`."""
         seg = t.segment
@@ -65,95 +64,69 @@ class PathReads(Reads):
         return [rows.floor(row) for row in await self.all(query)]
 
     async def path_outline(self, session_id: str, place: Place, first: int, last: int) -> list[FloorOutline]:
-        query = self._path([t.floor.c[name] for name in _OUTLINE], session_id, place, first, last)
-        return [rows.outline(row) for row in await self.all(query.add_columns(*_SIZES))]
+        columns = [*(t.floor.c[name] for name in _OUTLINE), *_SIZES]
+        query = self._path(columns, session_id, place, first, last)
+        return [rows.outline(row) for row in await self.all(query)]
 
     def _path(
         self, columns: Sequence[ColumnElement[Any]], session_id: str, place: Place, first: int, last: int
     ) -> Select[Any]:
         """The floors of the path between two depths: a range of each segment of its chain."""
         chain = self._chain(session_id, place, first)
-        return (
-            select(*columns)
-            .join_from(
-                t.floor,
-                chain,
-                and_(t.floor.c.segment == chain.c.segment, t.floor.c.depth <= chain.c.high),
-            )
-            .where(self.where(t.floor, session_id=session_id), t.floor.c.depth.between(first, last))
-            .order_by(t.floor.c.depth)
+        floor = t.floor
+        query = self._looked_up(
+            chain,
+            floor,
+            columns,
+            self.where(floor, session_id=session_id),
+            floor.c.segment == chain.c.segment,
+            floor.c.depth.between(first, last),
+            floor.c.depth <= chain.c.high,
         )
+        return query.order_by(query.selected_columns.depth)
+
+    def _looked_up(self, outer: FromClause, table: FromClause, *more: Any) -> Select[Any]:
+        return looked_up(self._connection.dialect.name, outer, table, *more)
 
     async def path_siblings(
         self, session_id: str, place: Place, first: int, last: int
     ) -> list[tuple[str, Sibling]]:
         chain = self._chain(session_id, place, first - 1)
         floor = t.floor
-        columns = [floor.c[name] for name in ("parent_floor_id", *_SIBLING)]
-        wanted = and_(
-            self.where(floor, session_id=session_id, state=_COMMITTED), floor.c.depth.between(first, last)
+        query = self._looked_up(
+            chain,
+            floor,
+            [floor.c[name] for name in ("parent_floor_id", *_SIBLING)],
+            self.where(floor, session_id=session_id, state=_COMMITTED),
+            floor.c.parent_segment == chain.c.segment,
+            floor.c.parent_depth.between(first - 1, last - 1),
+            floor.c.parent_depth <= chain.c.high,
         )
-        # The first child of every floor on the path continues its segment ...
-        continuing = (
-            select(*columns)
-            .join(chain, floor.c.segment == chain.c.segment)
-            .where(wanted, floor.c.depth <= chain.c.high + 1)
-        )
-        # ... and every later one opens a segment that hangs there.
-        seg = t.segment
-        hanging = (
-            select(*columns)
-            .select_from(seg)
-            .join(chain, seg.c.parent_segment == chain.c.segment)
-            .join(
-                floor,
-                and_(
-                    floor.c.tenant_id == seg.c.tenant_id,
-                    floor.c.session_id == seg.c.session_id,
-                    floor.c.segment == seg.c.segment,
-                    floor.c.depth == seg.c.parent_depth + 1,
-                ),
-            )
-            .where(
-                self.where(seg, session_id=session_id),
-                seg.c.parent_depth.between(first - 1, last - 1),
-                seg.c.parent_depth <= chain.c.high,
-                wanted,
-            )
-        )
-        found = await self.all(_select_all(continuing, hanging))
-        unique = {row["floor_id"]: row for row in found}
-        return [
-            (row["parent_floor_id"], _sibling(row))
-            for row in unique.values()
-            if row["parent_floor_id"] is not None
-        ]
+        return [(row["parent_floor_id"], _sibling(row)) for row in await self.all(query)]
 
     async def children(self, session_id: str, parent: Place, after: int, limit: int) -> list[Floor]:
-        query = select(*rows.FLOOR_COLUMNS).where(
-            self._is_child(session_id, parent), t.floor.c.ordinal > after
-        )
-        query = query.order_by(t.floor.c.ordinal).limit(limit)
+        later = t.floor.c.ordinal > after
+        query = self._children(rows.FLOOR_COLUMNS, session_id, parent, later).limit(limit)
         return [rows.floor(row) for row in await self.all(query)]
 
     async def child_outlines(self, session_id: str, parent: Place) -> list[tuple[Sibling, Place, int]]:
-        columns = [t.floor.c[name] for name in (*_SIBLING, "segment", "depth")]
-        query = select(*columns, *_SIZES).where(self._is_child(session_id, parent))
+        columns = [*(t.floor.c[name] for name in (*_SIBLING, "segment", "depth")), *_SIZES]
         return [
             (_sibling(row), Place(row["segment"], row["depth"]), row["input_size"] + row["output_size"])
-            for row in await self.all(query.order_by(t.floor.c.ordinal))
+            for row in await self.all(self._children(columns, session_id, parent))
         ]
 
-    def _is_child(self, session_id: str, parent: Place) -> ColumnElement[bool]:
-        hanging = select(t.segment.c.segment).where(
-            self.where(
-                t.segment, session_id=session_id, parent_segment=parent.segment, parent_depth=parent.depth
-            )
-        )
-        return and_(
-            self.where(t.floor, session_id=session_id, depth=parent.depth + 1, state=_COMMITTED),
-            or_(t.floor.c.segment == parent.segment, t.floor.c.segment.in_(hanging)),
-        )
+    def _children(
+        self,
+        columns: Sequence[ColumnElement[Any]],
+        session_id: str,
+        parent: Place,
+        *more: ColumnElement[bool],
+    ) -> Select[Any]:
+        """The committed children by ordinal."""
+        at = {"session_id": session_id, "parent_segment": parent.segment, "parent_depth": parent.depth}
+        query = select(*columns).where(self.where(t.floor, state=_COMMITTED, **at), *more)
+        return query.order_by(t.floor.c.ordinal)
 
     async def tree(
         self, session_id: str, after: Place | None, limit: int, *, bodies: bool = False
@@ -173,6 +146,13 @@ class PathReads(Reads):
             Segment(row["segment"], row["parent_segment"], row["parent_depth"])
             for row in await self.all(query.order_by(t.segment.c.segment))
         ]
+
+    async def versions(self, session_id: str) -> dict[str, list[Page]]:
+        query = select(t.page).where(self.where(t.page, session_id=session_id))
+        found: dict[str, list[Page]] = {}
+        for row in await self.all(query.order_by(t.page.c.floor_id, t.page.c.number)):
+            found.setdefault(row["floor_id"], []).append(rows.version_page(row))
+        return found
 
     async def version_tokens(self, session_id: str) -> dict[str, int]:
         query = select(t.page.c.page_id, t.page.c.tokens).where(self.where(t.page, session_id=session_id))
@@ -210,35 +190,23 @@ class PathReads(Reads):
         return rows.floor(row)
 
     async def _last_child_at_first_fork(self, session_id: str, place: Place) -> Place | None:
-        seg, first = t.segment, aliased(t.floor, name="first")
-        query = (
-            select(first.c.segment, first.c.depth)
-            .select_from(seg)
-            .join(
-                first,
-                and_(
-                    first.c.tenant_id == seg.c.tenant_id,
-                    first.c.session_id == seg.c.session_id,
-                    first.c.segment == seg.c.segment,
-                    first.c.depth == seg.c.parent_depth + 1,
-                    first.c.state == _COMMITTED,
-                ),
-            )
+        seg, floor = t.segment, t.floor
+        hung = (
+            select(seg.c.segment, seg.c.parent_depth)
             .where(
                 self.where(seg, session_id=session_id, parent_segment=place.segment),
                 seg.c.parent_depth >= place.depth,
             )
-            .order_by(seg.c.parent_depth, first.c.ordinal.desc())
-            .limit(1)
+            .subquery("hung")
         )
+        committed = self.where(floor, session_id=session_id, state=_COMMITTED)
+        columns = [floor.c.segment, floor.c.depth, floor.c.ordinal]
+        opens_it = floor.c.segment == hung.c.segment, floor.c.depth == hung.c.parent_depth + 1
+        query = self._looked_up(hung, floor, columns, committed, *opens_it)
+        query = query.order_by(hung.c.parent_depth, query.selected_columns.ordinal.desc()).limit(1)
         row = await self.one(query)
         return row and Place(row["segment"], row["depth"])
 
 
 def _sibling(row: rows.Row) -> Sibling:
     return Sibling(row["floor_id"], row["ordinal"], row["input_page_id"], row["output_page_id"] is not None)
-
-
-def _select_all(*queries: Select[Any]) -> Select[Any]:
-    union = union_all(*queries).subquery()
-    return select(union)

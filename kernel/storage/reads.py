@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, Table, and_, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from kernel.errors import request_id_reused
 from kernel.storage import rows
 from kernel.storage import tables as t
+from kernel.storage.answer_rows import answer
+from kernel.storage.types import Id, Time
 from kernel.tree.model import Branch, Floor, HeadMove, Page, Place
 from kernel.verbs.records import Answer, PlacedEvent, Request, Run, Session, SessionOrder
 from kernel.verbs.store import SessionFilter
@@ -59,7 +61,7 @@ class Reads(Scoped):
             return None
         if row["fingerprint"] != request.fingerprint:
             raise request_id_reused()
-        return rows.answer(row["answer"])
+        return answer(row["answer"])
 
     async def session(self, session_id: str) -> Session | None:
         row = await self.one(select(t.session).where(self.where(t.session, session_id=session_id)))
@@ -76,7 +78,9 @@ class Reads(Scoped):
         if where.state is not None:
             query = query.where(t.session.c.state == where.state.value)
         if after is not None:
-            query = query.where(tuple_(time, t.session.c.session_id) < tuple_(*after))
+            # Typed: left to itself, a bare value is bound as text, which no engine compares rightly.
+            last = tuple_(literal(after[0], Time), literal(after[1], Id))
+            query = query.where(tuple_(time, t.session.c.session_id) < last)
         query = query.order_by(time.desc(), t.session.c.session_id.desc()).limit(limit)
         return [rows.session(row) for row in await self.all(query)]
 

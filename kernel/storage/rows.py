@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from kernel.errors import DataLoss
-from kernel.prompt.config import BudgetConfig, Config, ModelConfig
+from kernel.prompt.config_text import config_from_text
 from kernel.storage import tables as t
 from kernel.tree.digest import page_digest
 from kernel.tree.model import (
@@ -26,7 +26,7 @@ from kernel.tree.model import (
     Slot,
     Usage,
 )
-from kernel.verbs.records import Answer, Event, PlacedEvent, Run, RunState, Session, SessionState
+from kernel.verbs.records import Event, PlacedEvent, Run, RunState, Session, SessionState
 
 Row = Mapping[Any, Any]
 
@@ -210,30 +210,20 @@ def head_move(row: Row) -> HeadMove:
     )
 
 
-def config_text(config: Config) -> str:
-    return json.dumps(asdict(config), ensure_ascii=False, sort_keys=True)
-
-
-def config(text: str) -> Config:
-    values = json.loads(text) if text else {}
-    model = dict(values.get("model", {}))
-    model["stop"] = tuple(model.get("stop", ()))
-    return Config(values.get("system_prompt"), ModelConfig(**model), BudgetConfig(**values.get("budget", {})))
-
-
 def session(row: Row) -> Session:
     return Session(
         row["session_id"],
         row["project_id"],
         row["title"],
         SessionState(row["state"]),
-        config(row["config"]),
+        config_from_text(row["config"]),
         row["version"],
         row["root_floor_id"],
         row["stored_tokens"],
         row["create_time"],
         row["update_time"],
         row["last_activity_time"],
+        row["project_archived"],
     )
 
 
@@ -257,16 +247,6 @@ def branch_text(branch: Branch | None) -> str:
 
 def branch_from_text(text: str) -> Branch | None:
     return _branch_from_json(json.loads(text)) if text else None
-
-
-def answer_text(answer: Answer) -> str:
-    values = {k: v for k, v in asdict(answer).items() if v and k != "branch"}
-    return json.dumps(values | {"branch": _branch_json(answer.branch)})
-
-
-def answer(text: str) -> Answer:
-    values = json.loads(text)
-    return Answer(**(values | {"branch": _branch_from_json(values["branch"])}))
 
 
 def run(row: Row) -> Run:

@@ -6,18 +6,21 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from kernel.storage.append import append_record
-from kernel.storage.engine import Engines
+from kernel.storage import append_postgres, append_sqlite
+from kernel.storage.coalescer import Coalescer
+from kernel.storage.engine import Engines, SqliteThread
+from kernel.storage.erasure import ErasingWrites
 from kernel.storage.failures import Conflict, Retry, unavailable
 from kernel.storage.paths import PathReads
 from kernel.storage.turns import Turns
-from kernel.storage.writes import Writes
-from kernel.verbs.records import AppendRecord, Outcome
+from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken
 from kernel.verbs.store import ReadTx, WriteTx
 
 T = TypeVar("T")
 
 _TRIES = 8
+# Batches of appends under way at once; SQLite has one writer.
+_LANES = 2
 
 
 class SqlStore:
@@ -27,6 +30,8 @@ class SqlStore:
         self._engines = engines
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
+        lanes = 1 if engines.dialect == "sqlite" else _LANES
+        self._coalescer = Coalescer(self._append_batch, lanes)
         # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
         self._turns = Turns(everyone=engines.dialect == "sqlite")
 
@@ -39,14 +44,20 @@ class SqlStore:
         return await self._finish(self._write(tenant_id, work, session_id))
 
     async def append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
-        return await self._finish(self._append(records))
+        return list(await asyncio.gather(*(self._coalescer.append(record) for record in records)))
 
-    async def _append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
-        async def one(record: AppendRecord) -> Outcome:
-            session_id = record.floor.session_id
-            return await self._write(record.tenant_id, lambda tx: append_record(tx, record), session_id)
-
-        return [await one(record) for record in records]
+    async def _append_batch(self, records: Sequence[AppendRecord]) -> list[Outcome]:
+        """One transaction for all of them. A key that is taken since the batch was judged (by a
+        cold write of this moment) is told as a place that is taken: the caller plans again."""
+        try:
+            async with self._turns.of("", ""), self._engines.driver() as connection:
+                if isinstance(connection, SqliteThread):
+                    return await connection.run(lambda raw: append_sqlite.append_batch(raw, records))
+                return await append_postgres.append_batch(connection, records)
+        except (Conflict, Retry):
+            if len(records) > 1:
+                raise
+            return [PlaceTaken()]
 
     async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
         """Awaits the work in a task of its own: a caller that is cancelled does not stop it."""
@@ -71,7 +82,7 @@ class SqlStore:
 
     async def _once(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
         async with self._engines.writing() as connection:
-            tx = Writes(connection, tenant_id, self._clock)
+            tx = ErasingWrites(connection, tenant_id, self._clock)
             result = await work(tx)
             await tx.flush_events()
         for action in tx.committed:
@@ -82,3 +93,4 @@ class SqlStore:
         """Returns when no write is under way."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))
+        await self._coalescer.idle()

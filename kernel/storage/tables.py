@@ -17,6 +17,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    false,
 )
 
 from kernel.storage.types import Id, Time
@@ -65,7 +66,37 @@ project = Table(
     _big("version"),
     _time("create_time"),
     _time("update_time"),
+    _text("config"),
     PrimaryKeyConstraint("tenant_id", "project_id"),
+    Index("project_create_time_ix", "tenant_id", "create_time", "project_id"),
+)
+
+member = Table(
+    "member",
+    metadata,
+    _tenant(),
+    _id("project_id"),
+    Column("principal", String, nullable=False),
+    Column("role", String, nullable=False),
+    _time("create_time"),
+    _time("update_time"),
+    PrimaryKeyConstraint("tenant_id", "project_id", "principal"),
+    ForeignKeyConstraint(["tenant_id", "project_id"], ["project.tenant_id", "project.project_id"]),
+)
+
+# Every version of a project's or a session's configuration and title, the current one too.
+config_version = Table(
+    "config_version",
+    metadata,
+    _tenant(),
+    _id("target_id"),
+    _big("version"),
+    _text("title"),
+    _text("config"),
+    _text("principal"),
+    _time("create_time"),
+    _big("restored_from"),
+    PrimaryKeyConstraint("tenant_id", "target_id", "version"),
 )
 
 session = Table(
@@ -83,10 +114,24 @@ session = Table(
     _time("create_time"),
     _time("update_time"),
     _time("last_activity_time"),
+    # A copy of the project's state, so that the hot write need not look there.
+    Column("project_archived", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant_id", "session_id"),
     ForeignKeyConstraint(["tenant_id", "project_id"], ["project.tenant_id", "project.project_id"]),
     Index("session_last_activity_ix", "tenant_id", "last_activity_time", "session_id"),
     Index("session_create_time_ix", "tenant_id", "create_time", "session_id"),
+    Index("session_project_ix", "tenant_id", "project_id"),
+)
+
+# A session that was erased. Its id never comes back.
+tombstone = Table(
+    "tombstone",
+    metadata,
+    _tenant(),
+    _id("session_id"),
+    _text("principal"),
+    _time("delete_time"),
+    PrimaryKeyConstraint("tenant_id", "session_id"),
 )
 
 _SESSION = ["tenant_id", "session_id"]
@@ -161,6 +206,9 @@ floor = Table(
         ["tenant_id", "session_id", "parent_segment", "parent_depth"],
         ["floor.tenant_id", "floor.session_id", "floor.segment", "floor.depth"],
     ),
+    # An erasure removes floors: without an index, each would be looked for in all that refer to floors.
+    # The same goes for `effects`, `page`, `branch` and `run`.
+    Index("floor_parent_ix", "tenant_id", "session_id", "parent_segment", "parent_depth"),
 )
 
 effects = Table(
@@ -173,6 +221,7 @@ effects = Table(
     Column("digest", LargeBinary(32), nullable=False),
     PrimaryKeyConstraint("tenant_id", "session_id", "floor_id"),
     ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
+    Index("effects_floor_ix", "tenant_id", "floor_id"),
 )
 
 page = Table(
@@ -189,6 +238,7 @@ page = Table(
     PrimaryKeyConstraint("tenant_id", "session_id", "floor_id", "number"),
     ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
     Index("page_id_ix", "tenant_id", "page_id"),
+    Index("page_floor_ix", "tenant_id", "floor_id"),
 )
 
 branch = Table(
@@ -209,6 +259,7 @@ branch = Table(
     ForeignKeyConstraint(
         ["tenant_id", "head_floor_id"], ["floor.tenant_id", "floor.floor_id"], name="branch_head_fk"
     ),
+    Index("branch_head_ix", "tenant_id", "head_floor_id"),
 )
 
 # The leaf that a branch last left through this segment at this depth (T6); see tree/places.py.
@@ -268,6 +319,7 @@ run = Table(
     _time("end_time", nullable=True),
     PrimaryKeyConstraint("tenant_id", "run_id"),
     ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
+    Index("run_floor_ix", "tenant_id", "floor_id"),
 )
 Index(
     "run_running_ix",
@@ -295,7 +347,16 @@ request = Table(
     Column("fingerprint", LargeBinary(32), nullable=False),
     _text("answer"),
     _time("create_time"),
+    # Where the answer holds somebody's words: the session that they are erased with.
+    _id("words_of", nullable=True),
     PrimaryKeyConstraint("tenant_id", "principal", "method", "request_id"),
+)
+Index(
+    "request_words_ix",
+    request.c.tenant_id,
+    request.c.words_of,
+    sqlite_where=request.c.words_of.is_not(None),
+    postgresql_where=request.c.words_of.is_not(None),
 )
 
 feed = Table(

@@ -27,12 +27,16 @@ class Id(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
         if value is None:
             return None
-        return uuid.UUID(value) if dialect.name == "postgresql" else uuid.UUID(value).bytes
+        return uuid.UUID(value) if dialect.name == "postgresql" else bytes.fromhex(value.replace("-", ""))
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         if value is None:
             return None
-        return str(value) if dialect.name == "postgresql" else str(uuid.UUID(bytes=value))
+        if not isinstance(value, bytes):
+            return str(value)
+        # Several times as fast as by uuid.UUID, and a path has thousands of ids.
+        digits = value.hex()
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 class Time(TypeDecorator[datetime]):

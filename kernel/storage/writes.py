@@ -11,12 +11,15 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from kernel.errors import NotFound
+from kernel.prompt.config_text import config_text
 from kernel.storage import rows
 from kernel.storage import tables as t
+from kernel.storage.answer_rows import answer_text, words_of
 from kernel.storage.paths import PathReads
 from kernel.tree.model import Branch, Floor, FloorState, HeadMove, Page
 from kernel.tree.places import Chain
-from kernel.verbs.records import Answer, Event, Request, Run, Session, SessionState
+from kernel.verbs.records import Answer, ConfigVersion, Event, Request, Run, Session
 
 _PENDING = (FloorState.OPEN.value, FloorState.GENERATING.value)
 
@@ -44,16 +47,22 @@ class Writes(PathReads):
         row = await self.one(query)
         return row and rows.session(row)
 
-    async def insert_project(self, project_id: str, title: str) -> None:
-        now = self._clock()
-        values = {"state": SessionState.ACTIVE.value, "version": 1, "create_time": now, "update_time": now}
-        await self._run(
-            self.upsert(t.project)
-            .values(tenant_id=self._tenant, project_id=project_id, title=title, **values)
-            .on_conflict_do_nothing()
-        )
+    async def insert_config_version(self, version: ConfigVersion) -> None:
+        values = {
+            "target_id": version.target_id,
+            "version": version.version,
+            "title": version.title,
+            "config": config_text(version.config),
+            "principal": version.principal,
+            "create_time": version.create_time,
+            "restored_from": version.restored_from,
+        }
+        await self._run(self._insert(t.config_version, values))
 
     async def insert_session(self, session: Session, root: Floor, main: Branch) -> None:
+        buried = select(t.tombstone.c.session_id)
+        if await self.value(buried.where(self.where(t.tombstone, session_id=session.session_id))):
+            raise NotFound("session")
         await self._run(
             self._insert(
                 t.session,
@@ -62,7 +71,7 @@ class Writes(PathReads):
                     "project_id": session.project_id,
                     "title": session.title,
                     "state": session.state.value,
-                    "config": rows.config_text(session.config),
+                    "config": config_text(session.config),
                     "version": session.version,
                     "root_floor_id": session.root_floor_id,
                     "stored_tokens": session.stored_tokens,
@@ -75,6 +84,16 @@ class Writes(PathReads):
         await self._run(self._insert(t.segment, {"session_id": session.session_id, "segment": 0}))
         await self._run(self._insert(t.floor, rows.floor_values(root)))
         await self.insert_branch(session.session_id, main)
+        await self.insert_config_version(
+            ConfigVersion(
+                session.session_id,
+                session.version,
+                session.title,
+                session.config,
+                root.principal,
+                session.create_time,
+            )
+        )
 
     async def touch_session(self, session_id: str, new_tokens: int) -> None:
         await self._run(
@@ -210,8 +229,9 @@ class Writes(PathReads):
                     "method": request.method,
                     "request_id": request.request_id,
                     "fingerprint": request.fingerprint,
-                    "answer": rows.answer_text(answer),
+                    "answer": answer_text(answer),
                     "create_time": self._clock(),
+                    "words_of": words_of(answer),
                 },
             )
         )

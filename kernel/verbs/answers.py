@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kernel.errors import NotFound
 from kernel.tree.model import Branch, Floor, FloorState, Page
 from kernel.verbs.env import Env, ReadTx, Write, WriteTx, writable
-from kernel.verbs.records import Answer, Session
+from kernel.verbs.records import Answer, ConfigVersion, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Answered:
     shown: Shown | None
     branch: Branch | None
     page: Page | None = None
+    session: Session | None = None
+    config_version: ConfigVersion | None = None
 
     @property
     def floor(self) -> Floor:
@@ -78,7 +80,7 @@ def answer_of(floor: Floor, branch: Branch | None, page: Page | None = None) -> 
 async def answered(tx: ReadTx, answer: Answer) -> Answered:
     """The answer as it was given; NOT_FOUND when what it shows was erased since."""
     if not answer.floor_id:
-        return Answered(None, answer.branch)
+        return Answered(None, answer.branch, session=answer.session, config_version=answer.config_version)
     stored = await tx.floor(answer.floor_id)
     if stored is None:
         raise NotFound("floor")
@@ -110,17 +112,26 @@ def _as_open(stored: Floor, versions: dict[str, Page], answer: Answer) -> Floor:
 Work = Callable[[WriteTx, Session], Awaitable[Answer]]
 
 
-async def in_session(env: Env, write: Write, session_id: str, work: Work) -> Answered:
+async def in_session(
+    env: Env,
+    write: Write,
+    session_id: str,
+    work: Work,
+    check: Callable[[Session | None], Session] = writable,
+) -> Answered:
     """One write on one session: locked, answered once, recorded with what it did (R1).
 
-    The lock comes first, so a concurrent twin has either committed, and is replayed, or waits.
+    The lock comes first, so a concurrent twin has either committed, and is replayed, or waits. What
+    was answered for a session that was erased since is NOT_FOUND.
     """
 
     async def attempt(tx: WriteTx) -> Answered:
         session = await tx.lock_session(session_id)
         answer = await tx.answer(write.request)
+        if session is None:
+            raise NotFound("session")
         if answer is None:
-            answer = await work(tx, writable(session))
+            answer = await work(tx, check(session))
             await tx.record(write.request, answer)
         return await answered(tx, answer)
 

@@ -11,6 +11,7 @@ from kernel.tree.model import Floor, PageContent, Slot, Usage
 from kernel.tree.places import first_child
 from kernel.verbs.answers import Answered, Shown, answer_of, before, in_session, last_message
 from kernel.verbs.env import Env, Target, Write
+from kernel.verbs.known_heads import KnownHead
 from kernel.verbs.moves import COMMIT, head_floor, move_head
 from kernel.verbs.pages import child_place, new_floor, new_page, own_tokens, sealed
 from kernel.verbs.pending import free_branch
@@ -33,40 +34,50 @@ async def append_floor(env: Env, write: Write, target: Target, turn: Turn) -> An
     Raises HEAD_MOVED with the current head when `expected_head` is not it; FLOOR_PENDING;
     NOT_FOUND; ARCHIVED. Without `expected_head` no race is lost: whoever comes late waits.
     """
-    planned = None if target.abandon_pending else await _plan(env, write, target, turn)
-    if planned is not None:
-        record, shown_before = planned
+    tenant_id = write.caller.tenant_id
+    head = None if target.abandon_pending else await _likely_head(env, tenant_id, target)
+    if head is not None:
+        record = _record(env, write, target.branch, head.floor, turn)
         (outcome,) = await env.store.append([record])
         if isinstance(outcome, Committed):
-            return Answered(Shown(record.floor, shown_before), outcome.branch)
+            last = last_message(record.floor) or head.last_message
+            env.heads.put(tenant_id, target.branch, record.floor, last)
+            return Answered(Shown(record.floor, head.last_message), outcome.branch)
+        env.heads.forget(tenant_id, target.session_id, target.branch)
         if isinstance(outcome, Reused):
             raise request_id_reused()
     # A repeat, a lost race, a fork, or a refusal: under the session's lock it is clear which.
     return await _append_locked(env, write, target, turn)
 
 
-async def _plan(env: Env, write: Write, target: Target, turn: Turn) -> tuple[AppendRecord, str] | None:
-    """The record for the likely case, a head without children; None when it is another."""
-    async with env.store.reading(write.caller.tenant_id) as tx:
+async def _likely_head(env: Env, tenant_id: str, target: Target) -> KnownHead | None:
+    """The head to plan on, without a lock; None when the plan would not hold."""
+    head = env.heads.get(tenant_id, target.session_id, target.branch)
+    if head is not None and target.expected_head in (None, head.floor.floor_id):
+        return head
+    async with env.store.reading(tenant_id) as tx:
         found = await tx.branch_head(target.session_id, target.branch)
         if found is None:
             return None
-        branch, parent = found
-        if branch.pending_floor_id or target.expected_head not in (None, parent.floor_id):
+        branch, floor = found
+        if branch.pending_floor_id or target.expected_head not in (None, floor.floor_id):
             return None
-        previous = last_message(parent) or await before(tx, parent)
+        return KnownHead(floor, last_message(floor) or await before(tx, floor))
+
+
+def _record(env: Env, write: Write, branch: str, parent: Floor, turn: Turn) -> AppendRecord:
+    """For the likely case, a head without children."""
     place = first_child(parent.place)
-    floor = _build(env, new_floor(env, parent, place, write.caller.principal, branch.name), parent, turn)
-    record = AppendRecord(
+    floor = _build(env, new_floor(env, parent, place, write.caller.principal, branch), parent, turn)
+    return AppendRecord(
         write.caller.tenant_id,
         write.request,
-        branch.name,
+        branch,
         parent.floor_id,
         floor,
         place.opens_segment,
         env.new_id(),
     )
-    return record, previous
 
 
 def _build(env: Env, floor: Floor, parent: Floor, turn: Turn) -> Floor:

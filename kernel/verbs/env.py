@@ -1,13 +1,14 @@
 """What a verb is given: who calls, what they asked for, and the world around it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from kernel.errors import FailedPrecondition, NotFound
 from kernel.tree.message import Message
 from kernel.tree.model import PageContent, Role
+from kernel.verbs.known_heads import KnownHeads
 from kernel.verbs.records import Request, Session, SessionState
 from kernel.verbs.store import ReadTx, Store, WriteTx
 
@@ -44,6 +45,9 @@ class Codec(Protocol):
     def text(self, role: Role, text: str, reasoning: str = "") -> PageContent:
         """One message of text, as it is stored."""
 
+    def page(self, messages: Sequence[Message]) -> PageContent:
+        """Messages as they are stored; at least one."""
+
     def messages(self, blob: bytes) -> tuple[Message, ...]:
         """The messages of a blob; DATA_LOSS when it is none."""
 
@@ -55,6 +59,7 @@ class Env:
     codec: Codec
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
+    heads: KnownHeads = field(default_factory=KnownHeads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +84,31 @@ def writable(session: Session | None) -> Session:
         raise NotFound("session")
     if session.state is SessionState.ARCHIVED:
         raise FailedPrecondition("ARCHIVED", "The session is archived: restore it first.")
+    return restorable(session)
+
+
+def restorable(session: Session | None) -> Session:
+    """The session, archived or not, of a project that is not."""
+    if session is None:
+        raise NotFound("session")
+    if session.project_archived:
+        raise project_archived()
     return session
 
 
-async def session_of_floor(env: Env, caller: Caller, floor_id: str, session_id: str = "") -> str:
-    """The session that a floor names; NOT_FOUND when the caller named another."""
-    async with env.store.reading(caller.tenant_id) as tx:
+def project_archived() -> FailedPrecondition:
+    return FailedPrecondition("ARCHIVED", "The project is archived: restore it first.")
+
+
+async def session_of_floor(env: Env, write: Write, floor_id: str, session_id: str = "") -> str:
+    """The session that a floor names; NOT_FOUND when the caller named another.
+
+    A repeat of the request comes first, and names its session itself.
+    """
+    async with env.store.reading(write.caller.tenant_id) as tx:
+        answer = await tx.answer(write.request)
+        if answer is not None:
+            return answer.session_id
         floor = await tx.floor(floor_id)
     if floor is None or (session_id and floor.session_id != session_id):
         raise NotFound("floor")
@@ -102,6 +126,8 @@ __all__ = [
     "Write",
     "WriteTx",
     "known_session",
+    "project_archived",
+    "restorable",
     "session_of_floor",
     "writable",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from kernel.errors import FailedPrecondition, NotFound, floor_pending, invalid
 from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Slot
 from kernel.verbs.answers import Answered, Work, answer_of, in_session
-from kernel.verbs.env import Caller, Env, Target, Write, WriteTx, session_of_floor
+from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor
 from kernel.verbs.moves import COMMIT, expect_head, head_floor, move_head
 from kernel.verbs.pages import child_place, new_floor, new_page, sealed
 from kernel.verbs.pending import ABANDONED, fail, free_branch, open_pending, refuse_sealed
@@ -61,7 +61,7 @@ async def add_page(env: Env, write: Write, version: NewVersion) -> Answered:
 
 async def activate_page(env: Env, write: Write, page_id: str) -> Answered:
     """Chooses a version of an OPEN floor. NOT_FOUND for a page that no opened floor has."""
-    floor_id = await _floor_of_page(env, write.caller, page_id)
+    floor_id = await _floor_of_page(env, write, page_id)
 
     async def work(tx: WriteTx, _: Session) -> Answer:
         floor = await _open(tx, floor_id)
@@ -147,7 +147,7 @@ async def sibling_source(tx: WriteTx, floor_id: str) -> tuple[Floor, Floor]:
 
 
 async def _on_floor(env: Env, write: Write, floor_id: str, work: Work) -> Answered:
-    session_id = await session_of_floor(env, write.caller, floor_id)
+    session_id = await session_of_floor(env, write, floor_id)
     return await in_session(env, write, session_id, work)
 
 
@@ -164,8 +164,11 @@ async def _open(tx: WriteTx, floor_id: str) -> Floor:
     return floor
 
 
-async def _floor_of_page(env: Env, caller: Caller, page_id: str) -> str:
-    async with env.store.reading(caller.tenant_id) as tx:
+async def _floor_of_page(env: Env, write: Write, page_id: str) -> str:
+    async with env.store.reading(write.caller.tenant_id) as tx:
+        answer = await tx.answer(write.request)
+        if answer is not None:
+            return answer.floor_id
         holders = [floor_id for floor_id, _ in await tx.page_versions(page_id)]
         floors = [floor for h in holders if (floor := await tx.floor(h)) is not None]
     if not floors:

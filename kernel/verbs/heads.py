@@ -14,7 +14,7 @@ async def move_to(env: Env, write: Write, target: Target, floor_id: str) -> Answ
     """The head at a committed floor or the root. A head that is there already stays, unrecorded."""
 
     async def work(tx: WriteTx, session: Session) -> Answer:
-        to = await _committed(tx, session, floor_id)
+        to = await committed(tx, session, floor_id)
         branch = await free_branch(tx, env, session, target)
         head = await head_floor(tx, branch)
         if head.floor_id != to.floor_id:
@@ -31,7 +31,7 @@ async def select_sibling(env: Env, write: Write, target: Target, floor_id: str) 
     """T6: to the leaf this branch last left below the floor, else down by the highest ordinal."""
 
     async def work(tx: WriteTx, session: Session) -> Answer:
-        sibling = await _committed(tx, session, floor_id)
+        sibling = await committed(tx, session, floor_id)
         if sibling.is_root:
             raise invalid("floor_id", "the root has no siblings")
         branch = await free_branch(tx, env, session, target)
@@ -50,7 +50,7 @@ async def create_branch(env: Env, write: Write, session_id: str, name: str, floo
     """A second head, at a committed floor or the root."""
 
     async def work(tx: WriteTx, session: Session) -> Answer:
-        at = await _committed(tx, session, floor_id)
+        at = await committed(tx, session, floor_id)
         if await tx.branch(session_id, name) is not None:
             raise AlreadyExists("INVALID", "The session has a branch of this name.", {"branch": name})
         now = env.clock()
@@ -87,7 +87,7 @@ def _branch_event(env: Env, kind: str, session_id: str, branch: Branch) -> Event
     return Event(env.new_id(), kind, session_id, branch.head_floor_id, payload)
 
 
-async def _committed(tx: WriteTx, session: Session, floor_id: str) -> Floor:
+async def committed(tx: WriteTx, session: Session, floor_id: str) -> Floor:
     floor = await tx.floor(floor_id)
     if floor is None or floor.session_id != session.session_id:
         raise NotFound("floor")

@@ -1,6 +1,7 @@
 """Moving a head: the one place where it happens, whatever the verb (T3, T6, C3, C6)."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from kernel.errors import NotFound, head_moved
 from kernel.tree.model import Branch, Floor, HeadMove
@@ -35,7 +36,7 @@ async def move_head(
     """Moves a branch from the head it was seen with; ABORTED when it has moved since."""
     if to.parent_floor_id != seen.head_floor_id:
         await _remember_leaf(tx, seen, to)
-    moved = advanced(seen, to, env)
+    moved = _at(seen, to, env.clock())
     if not await tx.update_branch(session.session_id, seen, moved):
         now_there = await tx.branch(session.session_id, seen.name)
         raise head_moved(seen.name, now_there.head_floor_id if now_there else "")
@@ -49,7 +50,13 @@ async def move_head(
     return moved
 
 
-def advanced(branch: Branch, head: Floor, env: Env) -> Branch:
+def advanced_to(branch: Branch, committed: Floor) -> Branch:
+    """The branch with a floor that commits as its head, at that floor's time."""
+    assert committed.commit_time is not None
+    return _at(branch, committed, committed.commit_time)
+
+
+def _at(branch: Branch, head: Floor, now: datetime) -> Branch:
     """The branch with another head, and nothing pending or failed."""
     return replace(
         branch,
@@ -58,7 +65,7 @@ def advanced(branch: Branch, head: Floor, env: Env) -> Branch:
         failed_floor_id=None,
         depth=head.place.depth,
         version=branch.version + 1,
-        update_time=env.clock(),
+        update_time=now,
     )
 
 

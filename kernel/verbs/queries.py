@@ -77,7 +77,7 @@ async def list_path(env: Env, caller: Caller, query: PathQuery) -> PathPage:
         outlines = await tx.path_outline(query.session_id, end.place, first, last)
         if query.head_first:
             outlines.reverse()
-        taken = outlines[: _fitting([outline.size for outline in outlines])]
+        taken = outlines[: fitting([outline.size for outline in outlines])]
         if not taken:
             return PathPage((), end, None, pending)
         low, high = min(o.depth for o in taken), max(o.depth for o in taken)
@@ -99,12 +99,12 @@ def _range(query: PathQuery, depth: int) -> tuple[int, int]:
     return first, min(depth, first + query.page_size - 1)
 
 
-def _fitting(sizes: list[int]) -> int:
-    """How many of the first fit into an answer; at least one."""
-    total = 0
+def fitting(sizes: list[int], used: int = 0, at_least: int = 1) -> int:
+    """How many of the first fit into an answer that holds `used` bytes already."""
+    total = used
     for count, size in enumerate(sizes):
         total += size
-        if total > PAGE_BYTES and count > 0:
+        if total > PAGE_BYTES and count >= at_least:
             return count
     return len(sizes)
 
@@ -163,7 +163,7 @@ async def list_siblings(
         everyone = await tx.child_outlines(floor.session_id, parent.place)
         numbers = positions(sibling for sibling, _, _ in everyone)
         later = [(sibling, size) for sibling, _, size in everyone if sibling.ordinal > after]
-        count = _fitting([size for _, size in later[:limit]])
+        count = fitting([size for _, size in later[:limit]])
         found = await tx.children(floor.session_id, parent.place, after, count) if count else []
         head = await known_floor(tx, branch.head_floor_id)
         chain = await tx.chain(floor.session_id, head.place)
@@ -196,5 +196,5 @@ async def list_pages(env: Env, caller: Caller, floor_id: str, after: int, limit:
         unversioned = [page for page in floor.pages if page.page_id not in known]
         versions += list(enumerate(unversioned, last + 1))
         later = [(number, page) for number, page in versions if number > after]
-        found = later[: _fitting([len(page.content.blob) for _, page in later[:limit]])]
+        found = later[: fitting([len(page.content.blob) for _, page in later[:limit]])]
         return Versions(floor, await before(tx, floor), tuple(found), len(found) < len(later))

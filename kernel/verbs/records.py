@@ -28,6 +28,57 @@ class Session:
     create_time: datetime
     update_time: datetime
     last_activity_time: datetime
+    project_archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Sessions with a layer of configuration below theirs, members and a feed."""
+
+    project_id: str
+    title: str
+    state: SessionState
+    config: Config
+    version: int
+    create_time: datetime
+    update_time: datetime
+
+
+class MemberRole(StrEnum):
+    OBSERVER = "observer"
+    CONTRIBUTOR = "contributor"
+    OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    project_id: str
+    principal: str
+    role: MemberRole
+    create_time: datetime
+    update_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigVersion:
+    """A layer of configuration, with its title, as a change left it. `target_id` is its project's or
+    session's; `restored_from` is 0 for one that restored none."""
+
+    target_id: str
+    version: int
+    title: str
+    config: Config
+    principal: str
+    create_time: datetime
+    restored_from: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How many rows of a store an erasure took, or blanked."""
+
+    store: str
+    rows: int
 
 
 class SessionOrder(StrEnum):
@@ -81,7 +132,7 @@ class Answer:
     """What a request was answered with, as far as it cannot be rebuilt from immutable rows.
 
     `floor` is the floor's id; the four fields after it say how the floor stood then, since a
-    pending one changes later.
+    pending one changes later. What comes after the branch is as it was then.
     """
 
     session_id: str = ""
@@ -92,6 +143,11 @@ class Answer:
     page_id: str = ""
     run_id: str = ""
     branch: Branch | None = None
+    session: Session | None = None
+    project: Project | None = None
+    member: Member | None = None
+    config_version: ConfigVersion | None = None
+    receipt: tuple[Erased, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

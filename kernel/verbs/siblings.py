@@ -67,7 +67,7 @@ async def regenerate_floor(env: Env, write: Write, target: Target, ask: Regenera
 
 
 async def _at_floor(env: Env, write: Write, target: Target, floor_id: str) -> Target:
-    session_id = await session_of_floor(env, write.caller, floor_id, target.session_id)
+    session_id = await session_of_floor(env, write, floor_id, target.session_id)
     return replace(target, session_id=session_id)
 
 

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
 from kernel.tree.places import Chain, Link, Segment
 from kernel.tree.positions import Sibling
+from kernel.verbs.project_store import ProjectReads, ProjectWrites
 from kernel.verbs.records import (
     Answer,
     AppendRecord,
@@ -37,7 +38,7 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(Protocol):
+class ReadTx(ProjectReads, Protocol):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -103,6 +104,9 @@ class ReadTx(Protocol):
     async def segments(self, session_id: str) -> list[Segment]:
         """By number."""
 
+    async def versions(self, session_id: str) -> dict[str, list[Page]]:
+        """Every page version of the session's opened floors, by floor id and number."""
+
     async def version_tokens(self, session_id: str) -> dict[str, int]:
         """Tokens of every page version of the session's opened floors, by page id."""
 
@@ -131,7 +135,7 @@ class ReadTx(Protocol):
         """By position, those after `after`."""
 
 
-class WriteTx(ReadTx, Protocol):
+class WriteTx(ReadTx, ProjectWrites, Protocol):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 
     async def lock_session(self, session_id: str) -> Session | None:
@@ -140,10 +144,8 @@ class WriteTx(ReadTx, Protocol):
         What is read after this call includes everything that the previous writer committed.
         """
 
-    async def insert_project(self, project_id: str, title: str) -> None:
-        """Unless it exists."""
-
-    async def insert_session(self, session: Session, root: Floor, main: Branch) -> None: ...
+    async def insert_session(self, session: Session, root: Floor, main: Branch) -> None:
+        """With its configuration as the first version. NOT_FOUND for an id that was erased."""
 
     async def touch_session(self, session_id: str, new_tokens: int) -> None:
         """Notes activity now, and tokens that were stored."""

@@ -4,7 +4,7 @@ Stored are a message's role, name, parts, hidden flag and metadata (entries sort
 ids nor counts: so equal content has equal bytes, and bytes can be copied for ever.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from google.protobuf.message import DecodeError
 from stemma.kernel.v1 import message_pb2 as pb
@@ -24,11 +24,17 @@ def page_content(messages: Iterable[pb.Message]) -> PageContent | None:
         stored = pb.Message()
         stored.CopyFrom(message)
         stored.DiscardUnknownFields()
-        for name in ("message_id", "parent_message_id", "token_count"):
+        for name in ("message_id", "parent_message_id", "token_count", "metadata"):
             stored.ClearField(name)
-        frames.append(frame(stored.SerializeToString(deterministic=True)))
+        frames.append(frame(stored.SerializeToString(deterministic=True) + _metadata(message)))
         facts.append(MessageFacts(Role(stored.role), stored.hidden, _tokens(stored)))
     return PageContent(b"".join(frames), tuple(facts)) if frames else None
+
+
+def _metadata(message: pb.Message) -> bytes:
+    """The last field's entries by key: a deterministic encoder orders them, but not alphabetically."""
+    entries = sorted(message.metadata.items())
+    return b"".join(pb.Message(metadata={key: value}).SerializeToString() for key, value in entries)
 
 
 def parsed(blob: bytes) -> list[pb.Message]:
@@ -52,6 +58,11 @@ class WireCodec:
         assert content is not None
         return content
 
+    def page(self, messages: Sequence[Message]) -> PageContent:
+        content = page_content(_message_pb(message) for message in messages)
+        assert content is not None
+        return content
+
     def messages(self, blob: bytes) -> tuple[Message, ...]:
         return tuple(_message(message) for message in parsed(blob))
 
@@ -59,6 +70,33 @@ class WireCodec:
 def _message(message: pb.Message) -> Message:
     parts = tuple(_part(part) for part in message.parts)
     return Message(Role(message.role), parts, message.name, message.hidden, dict(message.metadata))
+
+
+def _message_pb(message: Message) -> pb.Message:
+    return pb.Message(
+        role=pb.Role.Name(int(message.role)),
+        name=message.name,
+        parts=[_part_pb(part) for part in message.parts],
+        hidden=message.hidden,
+        metadata=message.metadata,
+    )
+
+
+def _part_pb(part: Part) -> pb.Part:
+    match part:
+        case File(media_type, uri, data, name):
+            source = {"uri": uri} if uri else {"data": data}
+            return pb.Part(file=pb.FilePart(media_type=media_type, name=name, **source))
+        case ToolCall(call_id, name, arguments_json):
+            call = pb.ToolCallPart(call_id=call_id, name=name, arguments_json=arguments_json)
+            return pb.Part(tool_call=call)
+        case ToolResult(call_id, content, is_error):
+            result = pb.ToolResultPart(call_id=call_id, content=content, is_error=is_error)
+            return pb.Part(tool_result=result)
+        case Reasoning(text, signature):
+            return pb.Part(reasoning=pb.ReasoningPart(text=text, signature=signature))
+        case Text(text):
+            return pb.Part(text=pb.TextPart(text=text))
 
 
 def _part(part: pb.Part) -> Part:

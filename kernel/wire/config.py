@@ -1,28 +1,53 @@
 """Configuration, to and from the contract."""
 
+from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from stemma.kernel.v1 import config_pb2
 
 from kernel.errors import Invalid, Violation
-from kernel.prompt.config import BudgetConfig, Config, ModelConfig
+from kernel.prompt.config import (
+    LISTS,
+    BudgetConfig,
+    Config,
+    MemoryPolicy,
+    ModelConfig,
+    PipelineConfig,
+    PipelineStage,
+    Tool,
+    value_at,
+)
+from kernel.wire import config_checks
+from kernel.wire.config_checks import MAX_STOPS, MAX_SYSTEM_PROMPT
 
-MAX_SYSTEM_PROMPT = 256 * 1024
-MAX_STOPS = 16
+__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "config", "config_pb"]
+
+_STAGES = ("director", "narrator", "verifier", "memory")
 
 
 def config_pb(config: Config) -> config_pb2.Config:
     shown = config_pb2.Config()
-    if config.system_prompt is not None:
-        shown.system_prompt = config.system_prompt
-    for source, target in ((config.model, shown.model), (config.budget, shown.budget)):
-        for name in type(source).__dataclass_fields__:
-            value = getattr(source, name)
-            if name == "stop":
-                shown.model.stop.extend(value)
-            elif value is not None:
-                setattr(target, name, value)
+    _show(config, shown)
     return shown
+
+
+def _show(layer: Any, shown: Any) -> None:
+    """A submessage of which nothing is said is not set."""
+    for field in fields(layer):
+        name, value = field.name, getattr(layer, field.name)
+        if isinstance(value, tuple):
+            getattr(shown, name).extend(_tool_pb(v) if isinstance(v, Tool) else v for v in value)
+        elif hasattr(value, "__dataclass_fields__"):
+            if value != type(value)():
+                getattr(shown, name).SetInParent()
+                _show(value, getattr(shown, name))
+        elif value is not None:
+            setattr(shown, name, value)
+
+
+def _tool_pb(tool: Tool) -> config_pb2.Tool:
+    return config_pb2.Tool(**{field.name: getattr(tool, field.name) for field in fields(tool)})
 
 
 def config(message: config_pb2.Config, field: str) -> Config:
@@ -30,38 +55,76 @@ def config(message: config_pb2.Config, field: str) -> Config:
     found = [Violation(f"{field}.{name}", why) for name, why in _violations(message)]
     if found:
         raise Invalid(*found)
+    return _config(message)
+
+
+def _violations(message: config_pb2.Config) -> Iterator[tuple[str, str]]:
+    yield from config_checks.violations(message)
+    given = _config(message)
+    for name in message.cleared:
+        path = list_path(name)
+        if path is None:
+            yield "cleared", "holds paths of list fields, as in greetings or model.stop"
+        elif value_at(given, path):
+            yield path, "is given and cleared at once"
+
+
+def list_path(name: str) -> str | None:
+    """A list field's path in proto names, from either spelling; None when there is no such list."""
+    steps = []
+    descriptor: Any = config_pb2.Config.DESCRIPTOR
+    for step in name.split("."):
+        found = (
+            next((f for f in descriptor.fields if step in (f.name, f.json_name)), None)
+            if descriptor
+            else None
+        )
+        if found is None:
+            return None
+        steps.append(found.name)
+        descriptor = found.message_type
+    path = ".".join(steps)
+    return path if path in LISTS else None
+
+
+def _config(message: config_pb2.Config) -> Config:
+    cleared = {path for name in message.cleared if (path := list_path(name)) is not None}
     return Config(
         message.system_prompt if message.HasField("system_prompt") else None,
-        ModelConfig(**_present(message.model, "stop"), stop=tuple(message.model.stop)),
-        BudgetConfig(**_present(message.budget)),
+        _model(message.model),
+        _budget(message.budget),
+        tuple(_tool(tool) for tool in message.tools),
+        PipelineConfig(**{name: _stage(getattr(message.pipeline, name)) for name in _STAGES}),
+        MemoryPolicy(**_present(message.memory_policy), kinds=tuple(message.memory_policy.kinds)),
+        tuple(message.greetings),
+        message.variables_json if message.HasField("variables_json") else None,
+        message.extensions_json if message.HasField("extensions_json") else None,
+        tuple(sorted(cleared)),
     )
 
 
-def _present(message: Any, *lists: str) -> dict[str, Any]:
-    names = (field.name for field in message.DESCRIPTOR.fields if field.name not in lists)
-    return {name: getattr(message, name) for name in names if message.HasField(name)}
+def _model(message: config_pb2.ModelConfig) -> ModelConfig:
+    return ModelConfig(**_present(message), stop=tuple(message.stop))
 
 
-def _violations(message: config_pb2.Config) -> list[tuple[str, str]]:
-    model, budget = message.model, message.budget
-    checks = [
-        ("system_prompt", len(message.system_prompt.encode()) <= MAX_SYSTEM_PROMPT, "is at most 256 KiB"),
-        ("system_prompt", "\0" not in message.system_prompt, "must not contain NUL"),
-        ("model.name", len(model.name) <= 200 and "\0" not in model.name, "is at most 200 characters"),
-        ("model.temperature", 0 <= model.temperature <= 2, "is between 0 and 2"),
-        ("model.top_p", not model.HasField("top_p") or 0 < model.top_p <= 1, "is above 0, to 1"),
-        ("model.max_output_tokens", _at_least(model, "max_output_tokens", 1), "is at least 1"),
-        ("model.stop", len(model.stop) <= MAX_STOPS, "has at most 16 texts"),
-        (
-            "model.stop",
-            all(0 < len(text) <= 200 and "\0" not in text for text in model.stop),
-            "holds texts of 1-200 characters",
-        ),
-        ("budget.max_input_tokens", _at_least(budget, "max_input_tokens", 1), "is at least 1"),
-        ("budget.reserved_output_tokens", _at_least(budget, "reserved_output_tokens", 0), "is at least 0"),
-    ]
-    return [(name, why) for name, fine, why in checks if not fine]
+def _budget(message: config_pb2.BudgetConfig) -> BudgetConfig:
+    return BudgetConfig(**_present(message))
 
 
-def _at_least(message: Any, name: str, least: int) -> bool:
-    return not message.HasField(name) or getattr(message, name) >= least
+def _stage(message: config_pb2.PipelineStage) -> PipelineStage:
+    return PipelineStage(
+        **_present(message),
+        model=_model(message.model),
+        tools=tuple(message.tools),
+        budget=_budget(message.budget),
+    )
+
+
+def _tool(message: config_pb2.Tool) -> Tool:
+    return Tool(**{field.name: getattr(message, field.name) for field in message.DESCRIPTOR.fields})
+
+
+def _present(message: Any) -> dict[str, Any]:
+    """The scalars that are set."""
+    scalars = (f.name for f in message.DESCRIPTOR.fields if not f.is_repeated and f.message_type is None)
+    return {name: getattr(message, name) for name in scalars if message.HasField(name)}

@@ -164,9 +164,7 @@ async def test_children_come_in_pages(tree: Grown) -> None:
     assert len(expected) > 2
     async with tree.world.store.reading(tree.world.tenant) as tx:
         seen: list[Floor] = []
-        while found := await tx.children(
-            tree.session_id, parent.place, seen[-1].ordinal if seen else -1, 2
-        ):
+        while found := await tx.children(tree.session_id, parent.place, seen[-1].ordinal if seen else -1, 2):
             assert len(found) <= 2
             seen += found
     assert seen == expected

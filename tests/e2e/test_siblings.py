@@ -82,7 +82,7 @@ async def test_away_and_back_is_the_same_path_at_every_fork(client: Client, seed
     await grow(client, session, chance)
     tree = await client.everything("GetTree", "floors", session_id=session)
     switches = 0
-    for leaf in chance.sample([floor.floor_id for floor in tree if floor.parent_floor_id], 4):
+    for leaf in chance.sample([floor.floor_id for floor in tree if floor.parent_floor_id], 2):
         await client.call("MoveHead", session_id=session, floor_id=leaf)
         path = await client.path_ids(session)
         for here in path:

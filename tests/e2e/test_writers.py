@@ -1,90 +1,16 @@
-"""Many writers at once (T3, R1). Only rounds in which every call began before any ended count."""
+"""Many writers at once (T3, R1). Only rounds in which the calls overlapped count."""
 
 import asyncio
-import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
-import grpc
 from google.protobuf.message import Message
 from stemma.conversation.v1 import floor_service_pb2
 from stemma.kernel.v1 import floor_pb2
+
+from tests.e2e.crowd import CHANNELS, WRITERS, Call, rounds, writers
+from tests.support.client import Refusal, assistant, connect, request_for, user
 from tests.support.service import running_service
-
-from tests.support.client import Client, Refusal, assistant, connect, refusal_of, request_for, user
-
-WRITERS = 32
-CHANNELS = 8
-ROUNDS = 5
-ATTEMPTS = 20
-
-
-@dataclass(frozen=True)
-class Call:
-    """`answer`: the answer's bytes, or the refusal; times from one clock."""
-
-    began: float
-    ended: float
-    answer: bytes | Refusal
-
-
-class Writers:
-    """32 callers over eight TCP connections."""
-
-    def __init__(self, clients: list[Client]) -> None:
-        self._clients = clients
-
-    @property
-    def one(self) -> Client:
-        return self._clients[0]
-
-    async def at_once(self, name: str, requests: list[Message]) -> list[Call]:
-        """All of them, each released by the same event."""
-        go = asyncio.Event()
-
-        async def call(client: Client, request: Message) -> Call:
-            await go.wait()
-            began = time.perf_counter()
-            try:
-                answer: bytes | Refusal = await client.raw(name, request)
-            except grpc.aio.AioRpcError as error:
-                answer = refusal_of(error)
-            return Call(began, time.perf_counter(), answer)
-
-        calls = [
-            asyncio.create_task(call(self._clients[number % CHANNELS], request))
-            for number, request in enumerate(requests)
-        ]
-        go.set()
-        return await asyncio.gather(*calls)
-
-
-@asynccontextmanager
-async def writers(address: str) -> AsyncIterator[Writers]:
-    async with AsyncExitStack() as stack:
-        clients = [
-            await stack.enter_async_context(connect(address, own_connection=True)) for _ in range(CHANNELS)
-        ]
-        # Connected beforehand, so that no round waits for a handshake.
-        await asyncio.gather(*(client.new_session() for client in clients))
-        yield Writers(clients)
-
-
-def overlapped(calls: list[Call]) -> bool:
-    return max(call.began for call in calls) < min(call.ended for call in calls)
-
-
-async def rounds(one_round: Callable[[], Awaitable[list[Call]]]) -> None:
-    """Repeats a round, which checks itself, until enough of them overlapped."""
-    counted = 0
-    for _ in range(ATTEMPTS):
-        counted += overlapped(await one_round())
-        if counted == ROUNDS:
-            return
-    raise AssertionError(f"only {counted} of {ATTEMPTS} rounds overlapped")
 
 
 def turn(number: int, **fields: Any) -> Message:
@@ -115,7 +41,7 @@ async def test_of_32_writers_on_one_head_one_wins(engine_url: str) -> None:
             assert await many.one.path_ids(session) == path[1:]
             return calls
 
-        await rounds(one_round)
+        await rounds(service.service.store, "append", one_round)
 
 
 async def test_edits_and_regenerations_race_like_any_writer(engine_url: str) -> None:
@@ -145,7 +71,7 @@ async def test_edits_and_regenerations_race_like_any_writer(engine_url: str) -> 
             assert lost == [Refusal("ABORTED", "HEAD_MOVED", moved)] * (WRITERS - 1)
             return calls
 
-        await rounds(one_round)
+        await rounds(service.service.store, "write", one_round)
         siblings = await many.one.everything("ListSiblings", "floors", floor_id=first)
         assert [floor.floor_id for floor in siblings] == heads
 
@@ -165,7 +91,7 @@ async def test_one_request_id_32_times_at_once_is_one_floor(engine_url: str) -> 
             assert len(await many.one.path_ids(session)) == len(asked)
             return calls
 
-        await rounds(one_round)
+        await rounds(service.service.store, "append", one_round)
         path = await many.one.path_ids(session)
 
     async with running_service(engine_url) as service, connect(service.address) as client:
@@ -196,7 +122,7 @@ async def test_without_an_expected_head_all_32_succeed_in_a_line(engine_url: str
             assert await many.one.path_ids(session) == line[1:]
             return calls
 
-        await rounds(one_round)
+        await rounds(service.service.store, "append", one_round)
         moves = await many.one.everything("ListHeadMoves", "head_moves", session_id=session, branch="main")
         assert [move.to_floor_id for move in reversed(moves)] == line[1:]
 

@@ -24,6 +24,7 @@ class Audit:
         await self.branches()
         for name in self._model.branches:
             await self.branch(name)
+        await self.named(self._model.branches["main"].head)
         for key in self._sample():
             await self.floor(key)
 
@@ -35,7 +36,7 @@ class Audit:
     def _sample(self) -> list[int]:
         """A few floors of every age, the newest among them."""
         keys = [key for key in self._model.floors if key != ROOT]
-        return keys[:: -max(1, len(keys) // 3)]
+        return keys[:: -max(1, len(keys) // 2)]
 
     async def tree(self) -> None:
         floors = await self._client.everything("GetTree", "floors", page_size=SMALL_PAGE, **self._session)
@@ -66,27 +67,22 @@ class Audit:
             self._same.same_floor(self._model.floors[key], floor)
             self._same.same_position(key, position)
         _one_thread(answer.floors)
-        backwards = await self._client.everything(
-            "ListPath",
-            "floors",
-            branch=name,
-            order=floor_pb2.PATH_ORDER_HEAD_FIRST,
-            page_size=SMALL_PAGE,
-            **self._session,
-        )
-        assert [floor.floor_id for floor in backwards] == [floor.floor_id for floor in answer.floors][::-1]
 
     async def context(self, name: str) -> None:
         answer = await self._client.call("AssembleContext", branch=name, **self._session)
         assert list(answer.messages) == [proto(message) for message in self._model.context(name)]
-        head = self._model.branches[name].head
-        named = await self._client.call(
-            "AssembleContext",
-            floor_id=self._same.floors.of(head),
-            input={"messages": [ASKED]},
-            **self._session,
+
+    async def named(self, key: int) -> None:
+        """A floor named instead of a branch: its path backwards, and its context with a question."""
+        floor = {"floor_id": self._same.floors.of(key)} | self._session
+        newest_first = floor_pb2.PATH_ORDER_HEAD_FIRST
+        path = await self._client.everything(
+            "ListPath", "floors", order=newest_first, page_size=SMALL_PAGE, **floor
         )
-        assert list(named.messages) == [proto(m) for m in self._model.context_at(head)] + [ASKED]
+        for expected, found in zip(self._model.path(key)[:0:-1], path, strict=True):
+            self._same.same_floor(self._model.floors[expected], found)
+        answer = await self._client.call("AssembleContext", input={"messages": [ASKED]}, **floor)
+        assert list(answer.messages) == [proto(m) for m in self._model.context_at(key)] + [ASKED]
 
     async def head_moves(self, name: str) -> None:
         found = await self._client.everything(

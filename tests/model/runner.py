@@ -69,6 +69,7 @@ class Program:
         self._audit = Audit(client, comparison)
         self._runs = Runs(client, comparison)
         self._sent: list[Sent] = []
+        self._trace: list[str] = []
 
     async def run(self, steps: list[Step]) -> None:
         try:
@@ -77,13 +78,16 @@ class Program:
                 await self._runs.drain()
                 if number % AUDIT_EVERY == 0:
                     await self._audit.branch(self._planner.branch(step))
-        finally:
             await self._runs.stop()
-        await self._audit.everything()
+            await self._audit.everything()
+        except Exception as error:
+            error.add_note("The program so far:\n" + "\n".join(self._trace))
+            raise
         self._counts.programs += 1
         self._counts.steps += len(steps)
 
     async def _step(self, step: Step) -> None:
+        self._trace.append(repr(step))
         if step.verb == "look":
             await self._look(step)
         elif step.verb == "cancel_run" and (self._runs.waiting or step.form % 3 == 0):
@@ -91,7 +95,9 @@ class Program:
         elif step.verb in ("repeat", "reuse"):
             await self._again(step)
         else:
-            await self._call(self._planner.verb(step), self._planner.plan(step))
+            verb, plan = self._planner.verb(step), self._planner.plan(step)
+            self._trace.append(f"{plan.rpc} {plan.fields}")
+            await self._call(verb, plan)
 
     async def _look(self, step: Step) -> None:
         await self._audit.branch(self._planner.branch(step))
@@ -171,11 +177,12 @@ class Program:
             if name in fields and getattr(request, name):
                 getattr(request, name).append(getattr(request, name)[-1])
                 return
-        if "floor_id" in fields:
-            known = self._same.floors.ids.values()
-            request.floor_id = next(floor_id for floor_id in known if floor_id != request.floor_id)
-        elif "branch" in fields:
-            request.branch = f"{request.branch}.other"
+        others = [key for key in self._same.floors.ids.values() if key != getattr(request, "floor_id", key)]
+        if others:
+            request.floor_id = others[0]
+        else:
+            name = "name" if "name" in fields else "branch"
+            setattr(request, name, f"other{getattr(request, name)}")
 
 
 def _content(request: Message) -> bytes:

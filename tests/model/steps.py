@@ -56,9 +56,11 @@ def programs(length: int) -> st.SearchStrategy[list[Step]]:
     """Decoded from bytes: those are drawn evenly, and the same from a seed on every machine, where
     numbers and lists are also drawn from the constants of whatever modules are loaded."""
     size = length * BYTES
-    return st.binary(min_size=size, max_size=size).map(
-        lambda raw: [_step(raw[at : at + BYTES]) for at in range(0, size, BYTES)]
-    )
+    return st.binary(min_size=size, max_size=size).map(decode)
+
+
+def decode(raw: bytes) -> list[Step]:
+    return [_step(raw[at : at + BYTES]) for at in range(0, len(raw), BYTES)]
 
 
 def _step(raw: bytes) -> Step:

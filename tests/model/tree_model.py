@@ -78,10 +78,10 @@ class TreeModel(Rules):
         owner = self._open(floor)
         if page is not None and not self._is_version(owner, page, OUTPUT):
             raise Refused("NOT_FOUND")
-        if page is None and owner.input is None and owner.output is None:
-            raise Refused("INVALID")
         branch = self.branches[owner.branch]
         self._expect(branch, expected)
+        if page is None and owner.input is None and owner.output is None:
+            raise Refused("INVALID")
         if page is not None:
             self._choose(owner, page)
         return self._seal(branch, owner)

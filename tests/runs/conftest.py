@@ -32,3 +32,17 @@ async def stage(shared_stage: Stage) -> AsyncIterator[Stage]:
 async def session(stage: Stage) -> str:
     """A new session's id."""
     return await stage.client.new_session()
+
+
+@pytest.fixture
+def sqlite_url(database_factory: DatabaseFactory) -> Iterator[str]:
+    """A SQLite database with the schema, for this test alone."""
+    with database_factory("sqlite") as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_database_url(database_factory: DatabaseFactory) -> Iterator[str]:
+    """A PostgreSQL database with the schema, for this test alone."""
+    with database_factory("postgres") as url:
+        yield url

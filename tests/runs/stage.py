@@ -25,7 +25,7 @@ from kernel.tree.model import Role
 from tests.support.client import Client, connect, request_for, user
 from tests.support.service import RunningService, running_service
 
-WAIT = 20.0
+WAIT = 15.0
 ENDS = {"floor_committed", "failed", "cancelled"}
 PIECES = ["Once ", "upon ", "a time."]
 STORY = "".join(PIECES)
@@ -184,7 +184,11 @@ class Stage:
         return self.sent(request_for("Respond", **fields))
 
     def sent(self, request: Message, client: Client | None = None) -> Watch:
-        return Watch((client or self.client).stream("Respond", request))
+        return self.sent_by(client or self.client, request)
+
+    @staticmethod
+    def sent_by(client: Client, request: Message) -> Watch:
+        return Watch(client.stream("Respond", request))
 
     async def play(self, session_id: str, *replies: dict[str, Any]) -> list[run_pb2.RunEvent]:
         """A whole run on a new turn."""
@@ -202,9 +206,16 @@ class Stage:
         return next(branch for branch in branches if branch.name == "main")
 
     async def idle(self) -> None:
-        """Until no run is under way."""
-        async with asyncio.timeout(WAIT):
-            await self.service.service.generation.hub.wait_idle()
+        """Until no run is under way. One that does not end is ended, and fails the test."""
+        hub = self.service.service.generation.hub
+        try:
+            async with asyncio.timeout(WAIT):
+                await hub.wait_idle()
+        except TimeoutError:
+            for live, _ in hub._running.values():
+                live.cancel(keep=False)
+            await hub.wait_idle()
+            raise
 
 
 @asynccontextmanager

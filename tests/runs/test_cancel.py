@@ -117,7 +117,10 @@ async def test_of_two_cancels_at_once_one_decides(stage: Stage, session: str) ->
 async def test_a_run_that_has_ended_can_not_be_cancelled(stage: Stage, session: str) -> None:
     committed = await stage.play(session)
     failed = await stage.play(session, {"fail": {"reason": "PROVIDER_INVALID"}})
-    for frames, reason, state in [(committed, "FLOOR_SEALED", "committed"), (failed, "FLOOR_FAILED", "failed")]:
+    for frames, reason, state in [
+        (committed, "FLOOR_SEALED", "committed"),
+        (failed, "FLOOR_FAILED", "failed"),
+    ]:
         refusal = await stage.other.refused("CancelRun", run_id=frames[0].run_id)
         ended = {"run_id": frames[0].run_id, "state": state}
         assert refusal == Refusal("FAILED_PRECONDITION", reason, ended)

@@ -55,9 +55,10 @@ async def test_a_call_whose_time_is_up_does_not_stop_the_run(stage: Stage, sessi
         async for _ in call:
             pass
     assert late.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    again = await stage.sent(request).started()
     await part.held()
     part.go()
-    frames = await stage.sent(request).end()
+    frames = await again.end()
     assert kinds(frames)[-1] == "floor_committed"
     assert len(part.sent) == 1
 
@@ -115,8 +116,8 @@ async def test_a_client_that_leaves_while_the_floor_is_opened(
             await store.idle()
     if ends_run:
         await stage.idle()
-        (floor_id,) = [(await stage.branch(session)).failed_floor_id]
-        assert (await stage.floor(floor_id)).failure_reason == "CANCELLED"
+        failed = await stage.floor((await stage.branch(session)).failed_floor_id)
+        assert (failed.failure_reason, failed.HasField("output_page")) == ("CANCELLED", False)
     else:
         await part.held()
         part.go()

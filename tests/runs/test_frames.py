@@ -66,7 +66,10 @@ async def test_a_new_turn(stage: Stage, session: str) -> None:
     (sent,) = part.sent
     assert [message.text for message in sent.messages] == ["hello", "re: hello", part.text]
     # Each message follows the one before it on the path.
-    parents = [floor.input_page.messages[0].parent_message_id, floor.output_page.messages[0].parent_message_id]
+    parents = [
+        floor.input_page.messages[0].parent_message_id,
+        floor.output_page.messages[0].parent_message_id,
+    ]
     assert parents == [first.output_page.messages[0].message_id, floor.input_page.messages[0].message_id]
     (move,) = (await stage.other.call("ListHeadMoves", session_id=session, page_size=1)).head_moves
     assert (move.kind, move.from_floor_id, move.to_floor_id) == ("commit", first.floor_id, floor.floor_id)

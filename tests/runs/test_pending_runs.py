@@ -166,9 +166,7 @@ async def test_every_write_on_the_branch_may_abandon_the_run(stage: Stage, sessi
         "RegenerateFloor": {"floor_id": first.floor_id},
         "MoveHead": {"floor_id": first.parent_floor_id},
     }[verb]
-    await stage.client.call(
-        verb, session_id=session, on_pending=floor_pb2.ON_PENDING_ABANDON, **fields
-    )
+    await stage.client.call(verb, session_id=session, on_pending=floor_pb2.ON_PENDING_ABANDON, **fields)
     part.go()
     gone = await assert_given_up(stage, watch, "ABANDONED")
     assert gone.floor_id not in await stage.other.path_ids(session)

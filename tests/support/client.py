@@ -20,13 +20,21 @@ from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
     floor_service_pb2,
+    project_service_pb2,
     run_service_pb2,
     session_service_pb2,
 )
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2
 
 TIMEOUT = 60.0
-MODULES = (admin_service_pb2, context_service_pb2, floor_service_pb2, run_service_pb2, session_service_pb2)
+MODULES = (
+    admin_service_pb2,
+    context_service_pb2,
+    floor_service_pb2,
+    project_service_pb2,
+    run_service_pb2,
+    session_service_pb2,
+)
 
 
 def _methods() -> Iterator[MethodDescriptor]:

@@ -48,9 +48,7 @@ async def running_service(
         "secret_key": SECRET_KEY,
         "provider": "scripted",
     }
-    async with build(
-        Settings(**(values | settings)), limits=limits, clock=clock, new_id=new_id
-    ) as service:
+    async with build(Settings(**(values | settings)), limits=limits, clock=clock, new_id=new_id) as service:
         provider = ScriptedProvider(load_script(script), gate=gate, record=True)
         service.generation.providers.use(provider)
         yield RunningService(service.address, service, provider)

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from kernel.storage.engine import Engines
-from tests.support.client import Client, assistant, connect, user
+from tests.support.client import Client, assistant, connect, request_for, user
 from tests.support.service import running_service
 
 Break = Callable[[AsyncConnection, str], Awaitable[None]]
@@ -25,7 +25,9 @@ async def _tree(client: Client) -> str:
         ).floor
         for n in range(4)
     ]
-    await client.call("EditFloor", floor_id=turns[1].floor_id, input=[user("edited")], output=[assistant("b")])
+    await client.call(
+        "EditFloor", floor_id=turns[1].floor_id, input=[user("edited")], output=[assistant("b")]
+    )
     await client.call("CreateBranch", session_id=session_id, name="other", floor_id=turns[2].floor_id)
     opened = await client.call("OpenFloor", session_id=session_id, branch="other", input=[user("open")])
     await client.call("AbandonFloor", floor_id=opened.floor.floor_id)
@@ -42,7 +44,11 @@ async def _tree(client: Client) -> str:
 
 def _sql(statement: str) -> Break:
     async def run(connection: AsyncConnection, session_id: str) -> None:
-        raw = session_id if connection.dialect.name == "postgresql" else bytes.fromhex(session_id.replace("-", ""))
+        raw = (
+            session_id
+            if connection.dialect.name == "postgresql"
+            else bytes.fromhex(session_id.replace("-", ""))
+        )
         result = await connection.execute(text(statement), {"s": raw})
         assert result.rowcount == 1
 
@@ -76,7 +82,10 @@ BREAKS: dict[str, Break] = {
         " AND number = (SELECT max(number) FROM head_move WHERE session_id = :s AND branch = 'main')"
     ),
     "root": _sql("UPDATE floor SET digest = NULL WHERE session_id = :s AND segment = 0 AND depth = 0"),
-    "depth": _sql("UPDATE floor SET parent_segment = 1, parent_depth = 2 WHERE session_id = :s AND segment = 0 AND depth = 3"),
+    "depth": _sql(
+        "UPDATE floor SET parent_segment = 1, parent_depth = 2"
+        " WHERE session_id = :s AND segment = 0 AND depth = 3"
+    ),
 }
 
 
@@ -110,16 +119,12 @@ async def test_what_was_changed_is_named(engine_url: str, kind: str) -> None:
 async def test_bad_input_56_a_flipped_byte_is_data_loss_for_its_session_alone(engine_url: str) -> None:
     async with running_service(engine_url) as service, connect(service.address) as client:
         broken, sound = await _tree(client), await _tree(client)
-        before = await client.raw("ListPath", _path(sound))
+        before = await client.raw("ListPath", request_for("ListPath", session_id=sound))
         await _break(engine_url, broken, BREAKS["page_digest"])
         for call in ("ListPath", "AssembleContext"):
             refusal = await client.refused(call, session_id=broken)
             assert (refusal.code, refusal.reason) == ("DATA_LOSS", "DIGEST_MISMATCH")
-        answers = await asyncio.gather(*(client.raw("ListPath", _path(sound)) for _ in range(4)))
+        answers = await asyncio.gather(
+            *(client.raw("ListPath", request_for("ListPath", session_id=sound)) for _ in range(4))
+        )
         assert set(answers) == {before}
-
-
-def _path(session_id: str):  # type: ignore[no-untyped-def]
-    from tests.support.client import request_for
-
-    return request_for("ListPath", session_id=session_id)

@@ -84,10 +84,16 @@ class Chat:
     def _show_turn_line(self, floor: floor_pb2.Floor) -> None:
         if self._out.json:
             return
-        position = self.talk.client.get_floor(floor.floor_id).position
-        usage = f"{floor.usage.tokens_in:,} tokens in, {floor.usage.tokens_out:,} out"
+        try:
+            position = self.talk.client.get_floor(floor.floor_id).position
+        except ApiError:
+            # The turn is written, whatever has become of the service since.
+            position = floor_pb2.Position()
+        usage = f"{plural(floor.usage.tokens_in, 'token')} in, {floor.usage.tokens_out:,} out"
         parts = [f"turn {floor.depth}", versions_mark(position), usage]
         self._out.note(f"— {' · '.join(filter(None, parts))}")
+        if self._out.terminal:
+            self._out.say()
 
     # Moving
 
@@ -114,8 +120,7 @@ class Chat:
         for version, (floor, position) in enumerate(pairs, 1):
             current = floor.floor_id == answer.current_floor_id
             mark = versions_mark(position)
-            text = Text("→ " if current else "  ", "bold green")
-            text.append(f"{version}  ", "bold")
+            text = _pointed(current).append(f"{version}  ", "bold")
             text.append(f"{mark}  " if mark else "", "cyan")
             text.append(_summary(floor), "" if current else "dim")
             self._out.say(text)
@@ -158,6 +163,10 @@ class Chat:
     # Looking
 
     def show_context(self, number: int | None) -> None:
+        """What a turn's reply was made from; before the first turn, what there is to be sent."""
+        if number is None and self.talk.nothing_said:
+            self.show_next_context()
+            return
         show_context(self._out, context_of_turn(self.talk, self.talk.turn(number)))
 
     def show_next_context(self) -> None:
@@ -194,8 +203,7 @@ class Chat:
         self._out.answer(answer)
         for branch in answer.branches:
             here = branch.name == self.talk.branch.name
-            text = Text("→ " if here else "  ", "bold green")
-            text.append(branch.name, "bold" if here else "")
+            text = _pointed(here).append(branch.name, "bold" if here else "")
             text.append(f"  at turn {branch.depth}", "dim")
             self._out.say(text)
 
@@ -224,6 +232,11 @@ class Chat:
 
     def quit(self) -> None:
         raise Quit
+
+
+def _pointed(here: bool) -> Text:
+    """The beginning of a line of a list, with an arrow at where one is."""
+    return Text.assemble(("→ " if here else "  ", "bold green"))
 
 
 def _summary(floor: floor_pb2.Floor) -> str:

@@ -34,10 +34,10 @@ def context_of_turn(conversation: Conversation, turn: floor_pb2.Floor) -> TurnCo
     answer = conversation.client.assemble_below(
         conversation.session_id, turn.parent_floor_id, as_input(turn.input_page)
     )
-    head = conversation.client.get_floor(conversation.branch.head_floor_id).floor
+    head_id = conversation.branch.head_floor_id
+    head, parent = (a.floor for a in conversation.client.get_floors([head_id, turn.parent_floor_id]))
     # The service counts from the turn's parent; what follows it on the path is not abandoned.
-    own = turn.input_page.token_count + turn.output_page.token_count
-    below_parent = head.path_tokens - (turn.path_tokens - own)
+    below_parent = head.path_tokens - parent.path_tokens
     tax = max(0, answer.explanation.tokens_abandoned - below_parent)
     return TurnContext(answer, turn, tax, _depths(conversation))
 
@@ -100,7 +100,8 @@ def _show_left_out(out: Output, context: TurnContext) -> None:
 
 def _show_sums(out: Output, context: TurnContext) -> None:
     explanation, turn = context.answer.explanation, context.turn
-    counted = f"counted by {explanation.token_counter}"
+    counter = explanation.token_counter
+    counted = "estimated" if counter == "estimate" else f"counted by {counter}"
     if turn is not None and turn.HasField("usage") and not turn.usage.estimated:
         counted += f"; the provider says {turn.usage.tokens_in:,}"
     out.say(f"Tokens in: {explanation.tokens_in:,} ({counted})")

@@ -31,6 +31,11 @@ class Conversation:
         """How many there are on the path; the failed one after it does not count."""
         return self.branch.depth
 
+    @property
+    def nothing_said(self) -> bool:
+        """Whether the branch is at the beginning, and nothing failed there."""
+        return not self.branch.depth and not self.branch.failed_floor_id
+
     def refresh(self) -> None:
         """Reads the branch anew: somebody else may have moved it. Raises CliError when it is gone."""
         self.branch = find_branch(self.client, self.session_id, self.branch.name)
@@ -39,10 +44,9 @@ class Conversation:
         """The turn with that number, from 1; None: the last one, failed or not."""
         failed_id = self.branch.failed_floor_id
         if number is None or (failed_id and number == self.turns + 1):
-            last_id = failed_id or self.branch.head_floor_id
-            if last_id == self.session.root_floor_id:
+            if self.nothing_said:
                 raise CliError("There is no turn yet: say something first.")
-            return self.client.get_floor(last_id).floor
+            return self.client.get_floor(failed_id or self.branch.head_floor_id).floor
         if not 1 <= number <= self.turns:
             raise CliError(f"There is no turn {number}: the path has {plural(self.turns, 'turn')}.")
         return self._on_path(number)

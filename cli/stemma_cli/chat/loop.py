@@ -13,7 +13,7 @@ def talk(chat: Chat, out: Output) -> int:
     """Does every line. Returns the exit code: for a pipe 1 when any line failed, for a person always 0."""
     interactive = sys.stdin.isatty() and out.terminal
     failed = False
-    lines = _typed(chat) if interactive else _piped()
+    lines = _typed(chat, out.colours) if interactive else _Piped()
     while True:
         try:
             line = next(lines, None)
@@ -49,15 +49,16 @@ def do(chat: Chat, line: str) -> None:
 class _Typed:
     """Lines from a terminal, with the number of the next turn as the prompt."""
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: Chat, colours: bool) -> None:
         self._chat = chat
+        self._colours = colours
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
         try:
-            return input(_prompt(self._chat))
+            return input(_prompt(self._chat, self._colours))
         except EOFError:
             print()
             raise StopIteration from None
@@ -65,7 +66,7 @@ class _Typed:
             raise CliError("That line is not valid UTF-8.") from None
 
 
-def _typed(chat: Chat) -> Iterator[str]:
+def _typed(chat: Chat, colours: bool) -> Iterator[str]:
     import readline
 
     names = [f"/{name} " for name in COMMANDS]
@@ -76,18 +77,19 @@ def _typed(chat: Chat) -> Iterator[str]:
     readline.set_completer(complete)
     readline.set_completer_delims("")
     readline.parse_and_bind("tab: complete")
-    return _Typed(chat)
+    return _Typed(chat, colours)
 
 
-def _prompt(chat: Chat) -> str:
+def _prompt(chat: Chat, colours: bool) -> str:
     branch = chat.talk.branch
-    name = "" if branch.name == "main" else f"{branch.name} "
-    # Readline counts what is not between these marks.
-    bold, plain = "\001\033[1;32m\002", "\001\033[0m\002"
-    return f"{bold}{name}{branch.depth + 1} › {plain}"
+    prompt = f"{'' if branch.name == 'main' else f'{branch.name} '}{branch.depth + 1} › "
+    # Between these marks readline does not count the columns.
+    return f"\001\033[1;32m\002{prompt}\001\033[0m\002" if colours else prompt
 
 
 class _Piped:
+    """Lines from a pipe or a file."""
+
     def __iter__(self) -> Iterator[str]:
         return self
 
@@ -99,7 +101,3 @@ class _Piped:
             return raw.decode()
         except UnicodeDecodeError:
             raise CliError("That line is not valid UTF-8.") from None
-
-
-def _piped() -> Iterator[str]:
-    return _Piped()

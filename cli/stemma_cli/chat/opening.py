@@ -1,5 +1,6 @@
 """Which conversation a chat is about."""
 
+from stemma.conversation.v1 import session_service_pb2
 from stemma.kernel.v1 import session_pb2
 
 from stemma_cli.chat.conversation import Conversation, find_branch
@@ -28,6 +29,7 @@ def opened(client: Client, out: Output, *, session_id: str, new: bool, branch: s
 
 def _found(client: Client, out: Output, session: session_pb2.Session, branch: str, how: str) -> Conversation:
     conversation = Conversation(client, session, find_branch(client, session.session_id, branch))
+    out.answer(session_service_pb2.GetSessionResponse(session=session))
     title = f" ({shortened(session.title, 60)})" if session.title else ""
     where = "" if branch == "main" else f", branch {branch}"
     out.note(f"{how} {session.session_id}{title}{where}; --new begins another.")

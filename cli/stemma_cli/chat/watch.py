@@ -49,9 +49,9 @@ class Watch:
             ApiError, ConnectionLost: See `frames`.
             Interrupted: At the second Ctrl-C.
         """
-        threading.Thread(target=self._read, daemon=True).start()
         try:
             with _on_interrupt(lambda: self._items.put(Notice.INTERRUPTED)):
+                threading.Thread(target=self._read, daemon=True).start()
                 yield from self._events()
         finally:
             self._given_up.set()

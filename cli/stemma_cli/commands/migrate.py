@@ -44,10 +44,13 @@ def migrate(
 
 
 async def _migrated(url: str) -> str:
-    from sqlalchemy.exc import ArgumentError
+    from alembic.util import CommandError
+    from asyncpg import PostgresError
+    from sqlalchemy.exc import ArgumentError, DBAPIError
 
     from conversation_service.migrate import migrate as bring_up
-    from kernel.errors import StemmaError
+    from kernel.errors import StemmaError, Unavailable
+    from kernel.storage.failures import Refused
     from stemma_cli.errors import CliError, UsageError
 
     try:
@@ -56,7 +59,22 @@ async def _migrated(url: str) -> str:
         raise UsageError(
             "--database-url is not a URL: postgresql://… or sqlite:///path/to/file.db."
         ) from None
+    except Unavailable:
+        raise CliError("The database cannot be reached: is it running, and is the URL right?") from None
     except StemmaError as error:
-        raise CliError(f"The database was not changed. {error.message}") from None
+        raise CliError(error.message) from None
+    except CommandError:
+        raise CliError(
+            "The database has a schema that this version does not know: use a newer one."
+        ) from None
+    except (DBAPIError, PostgresError, Refused) as error:
+        raise CliError(f"The database was not changed, it says: {_driver_words(error)}.") from None
     except OSError as error:
-        raise CliError(f"The database cannot be reached: {error.strerror or type(error).__name__}.") from None
+        raise CliError(f"The database cannot be opened: {error.strerror or type(error).__name__}.") from None
+
+
+def _driver_words(error: BaseException) -> str:
+    """The driver's own first line: whoever has the database's URL may read it."""
+    known = error.__context__ or error
+    original = getattr(known, "orig", None) or known
+    return str(original.__cause__ or original).splitlines()[0]

@@ -24,6 +24,8 @@ def for_services(settings: Mapping[str, str], *, provider: str, verbose: bool) -
     environment = {**settings, "STEMMA_PROVIDER": provider}
     environment.setdefault("STEMMA_LOG_LEVEL", "INFO" if verbose else "WARNING")
     environment.setdefault("STEMMA_LOG_FORMAT", "console")
+    # Otherwise the library tells of itself whenever a process is started.
+    environment.setdefault("GRPC_VERBOSITY", "ERROR")
     if not settings.get("STEMMA_AUTH") and all(map(is_loopback, wanted(settings).values())):
         # The default, said aloud: `stemma up` tells it, and the services need not.
         environment["STEMMA_AUTH"] = "off"

@@ -1,18 +1,22 @@
-"""Child processes: what they print first, their ends, and stopping them in good order."""
+"""Child processes: what they print first, their ends, and stopping them in good order.
+
+One thread does it all. When a parent is killed, the kernel tells its children so once for each of its
+threads, and a service that is told twice stops at once, without finishing what it has begun.
+"""
 
 import os
 import re
+import selectors
 import signal
+import socket
 import subprocess
 import sys
-import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import IO
 
 from stemma_cli.errors import CliError
 
@@ -57,20 +61,33 @@ class Services:
     """The running services, in the order in which they were started."""
 
     def __init__(self) -> None:
-        # Its put may be called by a signal handler.
-        self._events: SimpleQueue[Said | Ended | Signalled] = SimpleQueue()
-        self._processes: dict[str, subprocess.Popen[str]] = {}
+        self._events: deque[Said | Ended | Signalled] = deque()
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._unread: dict[str, bytes] = {}
+        self._selector = selectors.DefaultSelector()
 
     @contextmanager
     def signals(self) -> Iterator[None]:
         """SIGINT, SIGTERM and SIGHUP are heard by whatever waits here."""
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = [signal.signal(n, lambda _number, _frame: self._events.put(Signalled())) for n in numbers]
+        ours, wakes = socket.socketpair()
+        ours.setblocking(False)
+        wakes.setblocking(False)
+        self._selector.register(ours, selectors.EVENT_READ, ours)
+        wakeup = signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+        before = [
+            signal.signal(number, lambda _number, _frame: self._events.append(Signalled()))
+            for number in numbers
+        ]
         try:
             yield
         finally:
             for number, handler in zip(numbers, before, strict=True):
                 signal.signal(number, handler)
+            signal.set_wakeup_fd(wakeup)
+            self._selector.unregister(ours)
+            ours.close()
+            wakes.close()
 
     def start(self, name: str, environment: Mapping[str, str]) -> str:
         """Runs `python -m NAME`, waits for its `NAME listening on ADDRESS`, and returns the address.
@@ -86,27 +103,45 @@ class Services:
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         )
         self._processes[name] = process
         assert process.stdout is not None
-        threading.Thread(target=self._watch, args=(name, process, process.stdout), daemon=True).start()
+        self._selector.register(process.stdout, selectors.EVENT_READ, name)
         return self._address(name)
 
-    def _watch(self, name: str, process: subprocess.Popen[str], stdout: IO[str]) -> None:
-        for line in stdout:
-            self._events.put(Said(name, line.rstrip("\n")))
-        self._events.put(Ended(name, process.wait()))
+    def _next(self, until: float | None = None) -> Said | Ended | Signalled | None:
+        """What happens next; None when nothing does before `until`, a time.monotonic()."""
+        while not self._events:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            ready = self._selector.select(left)
+            for key, _ in ready:
+                if isinstance(key.data, str):
+                    self._read(key.data)
+                else:
+                    key.data.recv(4_096)
+            if not ready and left is not None and not self._events:
+                return None
+        return self._events.popleft()
+
+    def _read(self, name: str) -> None:
+        process = self._processes[name]
+        assert process.stdout is not None
+        piece = os.read(process.stdout.fileno(), 65_536)
+        *lines, self._unread[name] = (self._unread.get(name, b"") + piece).split(b"\n")
+        self._events.extend(Said(name, line.decode(errors="replace")) for line in lines)
+        if not piece:
+            # The end of its output is the end of the process.
+            self._selector.unregister(process.stdout)
+            process.stdout.close()
+            self._events.append(Ended(name, process.wait()))
 
     def _address(self, name: str) -> str:
         until = time.monotonic() + START_SECONDS
         while True:
-            try:
-                event = self._events.get(timeout=max(0.0, until - time.monotonic()))
-            except Empty:
-                raise ServiceFailed(f"{name} does not listen after {START_SECONDS:.0f} s.") from None
-            match event:
+            match self._next(until):
+                case None:
+                    raise ServiceFailed(f"{name} does not listen after {START_SECONDS:.0f} s.")
                 case Said(line=line) if match := re.fullmatch(rf"{name} listening on (\S+)", line):
                     return match[1]
                 case Signalled():
@@ -119,7 +154,7 @@ class Services:
     def wait(self) -> None:
         """Returns at a signal. Raises ServiceFailed when a service ends by itself."""
         while True:
-            match self._events.get():
+            match self._next():
                 case Signalled():
                     return
                 case Ended(name=name, code=code):
@@ -148,12 +183,11 @@ class Services:
             self._processes[name].wait()
         return left
 
-    def _await_end(self, processes: list[subprocess.Popen[str]], until: float) -> None:
+    def _await_end(self, processes: list[subprocess.Popen[bytes]], until: float) -> None:
         """Until all have ended or the time is up. Raises Stopped at a signal."""
         while any(process.poll() is None for process in processes):
-            try:
-                event = self._events.get(timeout=max(0.0, until - time.monotonic()))
-            except Empty:
+            event = self._next(until)
+            if event is None:
                 return
             if isinstance(event, Signalled):
                 raise Stopped

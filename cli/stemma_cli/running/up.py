@@ -9,7 +9,7 @@ from stemma_cli.errors import CliError
 from stemma_cli.options import DEFAULT_ADDRESS
 from stemma_cli.output import Output
 from stemma_cli.running.environment import for_services, refuse_busy
-from stemma_cli.running.services import ServiceFailed, Services, Stopped
+from stemma_cli.running.services import Services, Stopped
 
 _ANSWERS = {
     "local": "the small local model on this machine",
@@ -26,22 +26,17 @@ def run(out: Output, settings: Mapping[str, str], *, verbose: bool) -> None:
     refuse_busy(settings)
     provider, missing = _provider(settings)
     environment = for_services(settings, provider=provider, verbose=verbose)
-    services = Services()
-    failure: ServiceFailed | None = None
+    services, killed = Services(), list[str]()
     with services.signals():
         try:
             conversation, http = _start(services, environment)
             _welcome(out, conversation, http, provider, missing, environment)
             services.wait()
-        except Stopped:
-            pass
-        except ServiceFailed as error:
-            failure = error
-        if failure is None:
             out.note("\nstopping …")
-        killed = services.stop()
-    if failure is not None:
-        raise failure
+        except Stopped:
+            out.note("\nstopped before everything was up")
+        finally:
+            killed += services.stop()
     if killed:
         raise CliError(f"{' and '.join(killed)} did not stop in time, and had to be killed.")
 
@@ -87,6 +82,6 @@ def _welcome(
         ("begin over REST", f"curl {http}/v1/sessions -H 'content-type: application/json' -d {body}"),
         ("read the API", f"curl {http}/openapi.json"),
     ):
-        out.say(Text.assemble((f"  {what:17}", "dim"), (command, "bold cyan")))
+        out.say(Text.assemble((f"  {what:17}", "dim"), (command, "bold cyan")), whole=True)
     out.say()
     out.note("Ctrl-C stops everything.")

@@ -1,6 +1,6 @@
 """A session's tree as lines of text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 from stemma.kernel.v1 import floor_pb2, session_pb2
@@ -37,11 +37,10 @@ def show_tree(out: Output, client: Client, session: session_pb2.Session, branch:
     out.note(_legend(branch, len(drawn) - len(labels)))
 
 
-def _title(session: session_pb2.Session, floors: object) -> Text:
-    floors_list = list(floors)  # type: ignore[call-overload]
-    turns = len(floors_list) - 1
+def _title(session: session_pb2.Session, floors: Sequence[floor_pb2.Floor]) -> Text:
     title = f" · {shortened(session.title, 60)}" if session.title else ""
-    return Text.assemble((session.session_id, "bold"), f"{title} · {plural(turns, 'turn')} in all")
+    # The root is no turn.
+    return Text.assemble((session.session_id, "bold"), f"{title} · {plural(len(floors) - 1, 'turn')} in all")
 
 
 def _draw(line: Line, labels: Mapping[str, Label], width: int) -> Text:

@@ -1,6 +1,6 @@
 """The words beside the floors that are drawn: GetTree has none."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stemma.kernel.v1 import floor_pb2
@@ -23,7 +23,7 @@ class Label:
 
 
 def read_labels(client: Client, floor_ids: Sequence[str], *, limit: int = MAX_READ) -> dict[str, Label]:
-    """By floor id, for at most `limit` of the floors, evenly from the beginning and the end."""
+    """By floor id, for at most `limit` of the floors: the first and the last of them."""
     chosen = floor_ids if len(floor_ids) <= limit else [*floor_ids[: limit // 2], *floor_ids[-limit // 2 :]]
     labels = {}
     for begin in range(0, len(chosen), _AT_ONCE):
@@ -43,8 +43,3 @@ def versions_mark(position: floor_pb2.Position) -> str:
     if position.output_count > 1:
         marks.append(f"reply ‹{position.output_index}/{position.output_count}›")
     return " ".join(marks)
-
-
-def known(labels: Mapping[str, Label], floors: Iterable[floor_pb2.Floor]) -> int:
-    """How many of the floors have words."""
-    return sum(floor.floor_id in labels for floor in floors)

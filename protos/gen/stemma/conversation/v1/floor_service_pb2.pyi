@@ -298,6 +298,62 @@ class ListBranchesResponse(_message.Message):
     next_page_token: str
     def __init__(self, branches: _Optional[_Iterable[_Union[_floor_pb2.Branch, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
+class DiffBranchesRequest(_message.Message):
+    __slots__ = ("session_id", "base", "target", "page_size", "page_token")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    base: str
+    target: str
+    page_size: int
+    page_token: str
+    def __init__(self, session_id: _Optional[str] = ..., base: _Optional[str] = ..., target: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class DiffBranchesResponse(_message.Message):
+    __slots__ = ("fork_floor", "base_head_floor_id", "target_head_floor_id", "base_count", "target_count", "base_floors", "target_floors", "next_page_token")
+    FORK_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    BASE_HEAD_FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    TARGET_HEAD_FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    BASE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TARGET_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BASE_FLOORS_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FLOORS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    fork_floor: _floor_pb2.Floor
+    base_head_floor_id: str
+    target_head_floor_id: str
+    base_count: int
+    target_count: int
+    base_floors: _containers.RepeatedCompositeFieldContainer[_floor_pb2.Floor]
+    target_floors: _containers.RepeatedCompositeFieldContainer[_floor_pb2.Floor]
+    next_page_token: str
+    def __init__(self, fork_floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ..., base_head_floor_id: _Optional[str] = ..., target_head_floor_id: _Optional[str] = ..., base_count: _Optional[int] = ..., target_count: _Optional[int] = ..., base_floors: _Optional[_Iterable[_Union[_floor_pb2.Floor, _Mapping]]] = ..., target_floors: _Optional[_Iterable[_Union[_floor_pb2.Floor, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class MergeBranchRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "branch", "expected_head", "on_pending", "source_branch")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_HEAD_FIELD_NUMBER: _ClassVar[int]
+    ON_PENDING_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BRANCH_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    branch: str
+    expected_head: str
+    on_pending: _floor_pb2.OnPending
+    source_branch: str
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., branch: _Optional[str] = ..., expected_head: _Optional[str] = ..., on_pending: _Optional[_Union[_floor_pb2.OnPending, str]] = ..., source_branch: _Optional[str] = ...) -> None: ...
+
+class MergeBranchResponse(_message.Message):
+    __slots__ = ("branch",)
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    branch: _floor_pb2.Branch
+    def __init__(self, branch: _Optional[_Union[_floor_pb2.Branch, _Mapping]] = ...) -> None: ...
+
 class ListHeadMovesRequest(_message.Message):
     __slots__ = ("session_id", "branch", "page_size", "page_token")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]

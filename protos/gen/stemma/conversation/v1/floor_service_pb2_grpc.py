@@ -108,6 +108,16 @@ class FloorServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListBranchesRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListBranchesResponse.FromString,
                 _registered_method=True)
+        self.DiffBranches = channel.unary_unary(
+                '/stemma.conversation.v1.FloorService/DiffBranches',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.DiffBranchesRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.DiffBranchesResponse.FromString,
+                _registered_method=True)
+        self.MergeBranch = channel.unary_unary(
+                '/stemma.conversation.v1.FloorService/MergeBranch',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.MergeBranchRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.MergeBranchResponse.FromString,
+                _registered_method=True)
         self.ListHeadMoves = channel.unary_unary(
                 '/stemma.conversation.v1.FloorService/ListHeadMoves',
                 request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListHeadMovesRequest.SerializeToString,
@@ -250,6 +260,22 @@ class FloorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DiffBranches(self, request, context):
+        """Where two branches part, and what each has below that: the base's floors, then the target's, oldest
+        first. A page token pins the heads at which the listing began.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def MergeBranch(self, request, context):
+        """Fast-forward: the head moves to the source's head when its own is that one's ancestor; else
+        FAILED_PRECONDITION `NOT_FAST_FORWARD`. Equal heads stay. A pending floor of the source is left alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListHeadMoves(self, request, context):
         """Every move of a branch's head, newest first.
         """
@@ -360,6 +386,16 @@ def add_FloorServiceServicer_to_server(servicer, server):
                     servicer.ListBranches,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListBranchesRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListBranchesResponse.SerializeToString,
+            ),
+            'DiffBranches': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiffBranches,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.DiffBranchesRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.DiffBranchesResponse.SerializeToString,
+            ),
+            'MergeBranch': grpc.unary_unary_rpc_method_handler(
+                    servicer.MergeBranch,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.MergeBranchRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.MergeBranchResponse.SerializeToString,
             ),
             'ListHeadMoves': grpc.unary_unary_rpc_method_handler(
                     servicer.ListHeadMoves,
@@ -752,6 +788,60 @@ class FloorService:
             '/stemma.conversation.v1.FloorService/ListBranches',
             stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListBranchesRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_floor__service__pb2.ListBranchesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiffBranches(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.FloorService/DiffBranches',
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.DiffBranchesRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.DiffBranchesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MergeBranch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.FloorService/MergeBranch',
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.MergeBranchRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.MergeBranchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -23,12 +23,14 @@ _sym_db = _symbol_database.Default()
 
 
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from google.api import httpbody_pb2 as google_dot_api_dot_httpbody__pb2
+from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from stemma.kernel.v1 import config_pb2 as stemma_dot_kernel_dot_v1_dot_config__pb2
 from stemma.kernel.v1 import floor_pb2 as stemma_dot_kernel_dot_v1_dot_floor__pb2
 from stemma.kernel.v1 import session_pb2 as stemma_dot_kernel_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,stemma/conversation/v1/session_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1dstemma/kernel/v1/config.proto\x1a\x1cstemma/kernel/v1/floor.proto\x1a\x1estemma/kernel/v1/session.proto\"w\n\x14\x43reateSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12(\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\"m\n\x15\x43reateSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch\"\'\n\x11GetSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"@\n\x12GetSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\"\xb4\x01\n\x13ListSessionsRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12-\n\x05state\x18\x02 \x01(\x0e\x32\x1e.stemma.kernel.v1.SessionState\x12\x33\n\x05order\x18\x03 \x01(\x0e\x32$.stemma.conversation.v1.SessionOrder\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"\\\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*m\n\x0cSessionOrder\x12\x1d\n\x19SESSION_ORDER_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSESSION_ORDER_LAST_ACTIVITY\x10\x01\x12\x1d\n\x19SESSION_ORDER_CREATE_TIME\x10\x02\x32\xa2\x03\n\x0eSessionService\x12\x85\x01\n\rCreateSession\x12,.stemma.conversation.v1.CreateSessionRequest\x1a-.stemma.conversation.v1.CreateSessionResponse\"\x17\x82\xd3\xe4\x93\x02\x11\"\x0c/v1/sessions:\x01*\x12\x86\x01\n\nGetSession\x12).stemma.conversation.v1.GetSessionRequest\x1a*.stemma.conversation.v1.GetSessionResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/sessions/{session_id}\x12\x7f\n\x0cListSessions\x12+.stemma.conversation.v1.ListSessionsRequest\x1a,.stemma.conversation.v1.ListSessionsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/sessionsb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,stemma/conversation/v1/session_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x19google/api/httpbody.proto\x1a google/protobuf/field_mask.proto\x1a\x1dstemma/kernel/v1/config.proto\x1a\x1cstemma/kernel/v1/floor.proto\x1a\x1estemma/kernel/v1/session.proto\"\xa7\x01\n\x14\x43reateSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12(\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\x12\x1b\n\x0egreeting_index\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x11\n\x0f_greeting_index\"m\n\x15\x43reateSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch\"\'\n\x11GetSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\"@\n\x12GetSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\"\xb4\x01\n\x13ListSessionsRequest\x12\x12\n\nproject_id\x18\x01 \x01(\t\x12-\n\x05state\x18\x02 \x01(\x0e\x32\x1e.stemma.kernel.v1.SessionState\x12\x33\n\x05order\x18\x03 \x01(\x0e\x32$.stemma.conversation.v1.SessionOrder\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"\\\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc2\x01\n\x14UpdateSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12(\n\x06\x63onfig\x18\x04 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\x12\x18\n\x10\x65xpected_version\x18\x05 \x01(\x03\x12/\n\x0bupdate_mask\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"C\n\x15UpdateSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\"?\n\x15\x41rchiveSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"D\n\x16\x41rchiveSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\"?\n\x15RestoreSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"D\n\x16RestoreSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\">\n\x14\x44\x65leteSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"%\n\x06\x45rased\x12\r\n\x05store\x18\x01 \x01(\t\x12\x0c\n\x04rows\x18\x02 \x01(\x03\"H\n\x15\x44\x65leteSessionResponse\x12/\n\x07receipt\x18\x01 \x03(\x0b\x32\x1e.stemma.conversation.v1.Erased\"]\n\x12\x46orkSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\"k\n\x13\x46orkSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.stemma.kernel.v1.Session\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch\"h\n\x15ImportSessionsRequest\x12\x36\n\x06header\x18\x01 \x01(\x0b\x32$.stemma.conversation.v1.ImportHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"Y\n\x0cImportHeader\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\x12\x11\n\tfile_name\x18\x03 \x01(\t\x12\x12\n\nproject_id\x18\x04 \x01(\t\"N\n\x16ImportSessionsResponse\x12\x34\n\x06result\x18\x01 \x01(\x0b\x32$.stemma.conversation.v1.ImportResult\"\xe1\x01\n\x0cImportResult\x12\r\n\x05index\x18\x01 \x01(\x05\x12\r\n\x05title\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x0e\n\x06\x66loors\x18\x04 \x01(\x05\x12\x10\n\x08messages\x18\x05 \x01(\x05\x12\x10\n\x08warnings\x18\x06 \x03(\t\x12\x34\n\x05\x65rror\x18\x07 \x01(\x0b\x32%.stemma.conversation.v1.ImportFailure\x12\x35\n\nlog_tokens\x18\x08 \x01(\x0b\x32!.stemma.conversation.v1.LogTokens\"0\n\rImportFailure\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"d\n\tLogTokens\x12\r\n\x05\x63\x61lls\x18\x01 \x01(\x05\x12\x10\n\x08log_sent\x18\x02 \x01(\x03\x12\x11\n\ttree_sent\x18\x03 \x01(\x03\x12\x10\n\x08log_next\x18\x04 \x01(\x03\x12\x11\n\ttree_next\x18\x05 \x01(\x03\":\n\x14\x45xportSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\";\n\x15\x45xportSessionResponse\x12\"\n\x04\x66ile\x18\x01 \x01(\x0b\x32\x14.google.api.HttpBody*m\n\x0cSessionOrder\x12\x1d\n\x19SESSION_ORDER_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSESSION_ORDER_LAST_ACTIVITY\x10\x01\x12\x1d\n\x19SESSION_ORDER_CREATE_TIME\x10\x02\x32\xb3\x0b\n\x0eSessionService\x12\x85\x01\n\rCreateSession\x12,.stemma.conversation.v1.CreateSessionRequest\x1a-.stemma.conversation.v1.CreateSessionResponse\"\x17\x82\xd3\xe4\x93\x02\x11\"\x0c/v1/sessions:\x01*\x12\x86\x01\n\nGetSession\x12).stemma.conversation.v1.GetSessionRequest\x1a*.stemma.conversation.v1.GetSessionResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/sessions/{session_id}\x12\x7f\n\x0cListSessions\x12+.stemma.conversation.v1.ListSessionsRequest\x1a,.stemma.conversation.v1.ListSessionsResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\x12\x0c/v1/sessions\x12\x92\x01\n\rUpdateSession\x12,.stemma.conversation.v1.UpdateSessionRequest\x1a-.stemma.conversation.v1.UpdateSessionResponse\"$\x82\xd3\xe4\x93\x02\x1e\x32\x19/v1/sessions/{session_id}:\x01*\x12\x9d\x01\n\x0e\x41rchiveSession\x12-.stemma.conversation.v1.ArchiveSessionRequest\x1a..stemma.conversation.v1.ArchiveSessionResponse\",\x82\xd3\xe4\x93\x02&\"!/v1/sessions/{session_id}:archive:\x01*\x12\x9d\x01\n\x0eRestoreSession\x12-.stemma.conversation.v1.RestoreSessionRequest\x1a..stemma.conversation.v1.RestoreSessionResponse\",\x82\xd3\xe4\x93\x02&\"!/v1/sessions/{session_id}:restore:\x01*\x12\x8f\x01\n\rDeleteSession\x12,.stemma.conversation.v1.DeleteSessionRequest\x1a-.stemma.conversation.v1.DeleteSessionResponse\"!\x82\xd3\xe4\x93\x02\x1b*\x19/v1/sessions/{session_id}\x12\x91\x01\n\x0b\x46orkSession\x12*.stemma.conversation.v1.ForkSessionRequest\x1a+.stemma.conversation.v1.ForkSessionResponse\")\x82\xd3\xe4\x93\x02#\"\x1e/v1/sessions/{session_id}:fork:\x01*\x12s\n\x0eImportSessions\x12-.stemma.conversation.v1.ImportSessionsRequest\x1a..stemma.conversation.v1.ImportSessionsResponse(\x01\x30\x01\x12\x9e\x01\n\rExportSession\x12,.stemma.conversation.v1.ExportSessionRequest\x1a-.stemma.conversation.v1.ExportSessionResponse\".\x82\xd3\xe4\x93\x02(\x12 /v1/sessions/{session_id}/exportb\x04\x66ile0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,20 +43,70 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SESSIONSERVICE'].methods_by_name['GetSession']._serialized_options = b'\202\323\344\223\002\033\022\031/v1/sessions/{session_id}'
   _globals['_SESSIONSERVICE'].methods_by_name['ListSessions']._loaded_options = None
   _globals['_SESSIONSERVICE'].methods_by_name['ListSessions']._serialized_options = b'\202\323\344\223\002\016\022\014/v1/sessions'
-  _globals['_SESSIONORDER']._serialized_start=811
-  _globals['_SESSIONORDER']._serialized_end=920
-  _globals['_CREATESESSIONREQUEST']._serialized_start=195
-  _globals['_CREATESESSIONREQUEST']._serialized_end=314
-  _globals['_CREATESESSIONRESPONSE']._serialized_start=316
-  _globals['_CREATESESSIONRESPONSE']._serialized_end=425
-  _globals['_GETSESSIONREQUEST']._serialized_start=427
-  _globals['_GETSESSIONREQUEST']._serialized_end=466
-  _globals['_GETSESSIONRESPONSE']._serialized_start=468
-  _globals['_GETSESSIONRESPONSE']._serialized_end=532
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=535
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=715
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=717
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=809
-  _globals['_SESSIONSERVICE']._serialized_start=923
-  _globals['_SESSIONSERVICE']._serialized_end=1341
+  _globals['_SESSIONSERVICE'].methods_by_name['UpdateSession']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['UpdateSession']._serialized_options = b'\202\323\344\223\002\0362\031/v1/sessions/{session_id}:\001*'
+  _globals['_SESSIONSERVICE'].methods_by_name['ArchiveSession']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['ArchiveSession']._serialized_options = b'\202\323\344\223\002&\"!/v1/sessions/{session_id}:archive:\001*'
+  _globals['_SESSIONSERVICE'].methods_by_name['RestoreSession']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['RestoreSession']._serialized_options = b'\202\323\344\223\002&\"!/v1/sessions/{session_id}:restore:\001*'
+  _globals['_SESSIONSERVICE'].methods_by_name['DeleteSession']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['DeleteSession']._serialized_options = b'\202\323\344\223\002\033*\031/v1/sessions/{session_id}'
+  _globals['_SESSIONSERVICE'].methods_by_name['ForkSession']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['ForkSession']._serialized_options = b'\202\323\344\223\002#\"\036/v1/sessions/{session_id}:fork:\001*'
+  _globals['_SESSIONSERVICE'].methods_by_name['ExportSession']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['ExportSession']._serialized_options = b'\202\323\344\223\002(\022 /v1/sessions/{session_id}/exportb\004file'
+  _globals['_SESSIONORDER']._serialized_start=2616
+  _globals['_SESSIONORDER']._serialized_end=2725
+  _globals['_CREATESESSIONREQUEST']._serialized_start=257
+  _globals['_CREATESESSIONREQUEST']._serialized_end=424
+  _globals['_CREATESESSIONRESPONSE']._serialized_start=426
+  _globals['_CREATESESSIONRESPONSE']._serialized_end=535
+  _globals['_GETSESSIONREQUEST']._serialized_start=537
+  _globals['_GETSESSIONREQUEST']._serialized_end=576
+  _globals['_GETSESSIONRESPONSE']._serialized_start=578
+  _globals['_GETSESSIONRESPONSE']._serialized_end=642
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=645
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=825
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=827
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=919
+  _globals['_UPDATESESSIONREQUEST']._serialized_start=922
+  _globals['_UPDATESESSIONREQUEST']._serialized_end=1116
+  _globals['_UPDATESESSIONRESPONSE']._serialized_start=1118
+  _globals['_UPDATESESSIONRESPONSE']._serialized_end=1185
+  _globals['_ARCHIVESESSIONREQUEST']._serialized_start=1187
+  _globals['_ARCHIVESESSIONREQUEST']._serialized_end=1250
+  _globals['_ARCHIVESESSIONRESPONSE']._serialized_start=1252
+  _globals['_ARCHIVESESSIONRESPONSE']._serialized_end=1320
+  _globals['_RESTORESESSIONREQUEST']._serialized_start=1322
+  _globals['_RESTORESESSIONREQUEST']._serialized_end=1385
+  _globals['_RESTORESESSIONRESPONSE']._serialized_start=1387
+  _globals['_RESTORESESSIONRESPONSE']._serialized_end=1455
+  _globals['_DELETESESSIONREQUEST']._serialized_start=1457
+  _globals['_DELETESESSIONREQUEST']._serialized_end=1519
+  _globals['_ERASED']._serialized_start=1521
+  _globals['_ERASED']._serialized_end=1558
+  _globals['_DELETESESSIONRESPONSE']._serialized_start=1560
+  _globals['_DELETESESSIONRESPONSE']._serialized_end=1632
+  _globals['_FORKSESSIONREQUEST']._serialized_start=1634
+  _globals['_FORKSESSIONREQUEST']._serialized_end=1727
+  _globals['_FORKSESSIONRESPONSE']._serialized_start=1729
+  _globals['_FORKSESSIONRESPONSE']._serialized_end=1836
+  _globals['_IMPORTSESSIONSREQUEST']._serialized_start=1838
+  _globals['_IMPORTSESSIONSREQUEST']._serialized_end=1942
+  _globals['_IMPORTHEADER']._serialized_start=1944
+  _globals['_IMPORTHEADER']._serialized_end=2033
+  _globals['_IMPORTSESSIONSRESPONSE']._serialized_start=2035
+  _globals['_IMPORTSESSIONSRESPONSE']._serialized_end=2113
+  _globals['_IMPORTRESULT']._serialized_start=2116
+  _globals['_IMPORTRESULT']._serialized_end=2341
+  _globals['_IMPORTFAILURE']._serialized_start=2343
+  _globals['_IMPORTFAILURE']._serialized_end=2391
+  _globals['_LOGTOKENS']._serialized_start=2393
+  _globals['_LOGTOKENS']._serialized_end=2493
+  _globals['_EXPORTSESSIONREQUEST']._serialized_start=2495
+  _globals['_EXPORTSESSIONREQUEST']._serialized_end=2553
+  _globals['_EXPORTSESSIONRESPONSE']._serialized_start=2555
+  _globals['_EXPORTSESSIONRESPONSE']._serialized_end=2614
+  _globals['_SESSIONSERVICE']._serialized_start=2728
+  _globals['_SESSIONSERVICE']._serialized_end=4187
 # @@protoc_insertion_point(module_scope)

@@ -50,6 +50,41 @@ class SessionServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ListSessionsRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ListSessionsResponse.FromString,
                 _registered_method=True)
+        self.UpdateSession = channel.unary_unary(
+                '/stemma.conversation.v1.SessionService/UpdateSession',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.UpdateSessionRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.UpdateSessionResponse.FromString,
+                _registered_method=True)
+        self.ArchiveSession = channel.unary_unary(
+                '/stemma.conversation.v1.SessionService/ArchiveSession',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ArchiveSessionRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ArchiveSessionResponse.FromString,
+                _registered_method=True)
+        self.RestoreSession = channel.unary_unary(
+                '/stemma.conversation.v1.SessionService/RestoreSession',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.RestoreSessionRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.RestoreSessionResponse.FromString,
+                _registered_method=True)
+        self.DeleteSession = channel.unary_unary(
+                '/stemma.conversation.v1.SessionService/DeleteSession',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.DeleteSessionRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.DeleteSessionResponse.FromString,
+                _registered_method=True)
+        self.ForkSession = channel.unary_unary(
+                '/stemma.conversation.v1.SessionService/ForkSession',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ForkSessionRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ForkSessionResponse.FromString,
+                _registered_method=True)
+        self.ImportSessions = channel.stream_stream(
+                '/stemma.conversation.v1.SessionService/ImportSessions',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ImportSessionsRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ImportSessionsResponse.FromString,
+                _registered_method=True)
+        self.ExportSession = channel.unary_stream(
+                '/stemma.conversation.v1.SessionService/ExportSession',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ExportSessionRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ExportSessionResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer:
@@ -57,8 +92,10 @@ class SessionServiceServicer:
     """
 
     def CreateSession(self, request, context):
-        """Opens a conversation: an empty root floor and the branch `main` with its head there.
-        Retry: the same request_id gives the same answer. NOT_FOUND: no such project.
+        """Opens a conversation: an empty root floor and the branch `main` with its head there, or with
+        `greeting_index` at a first floor that the greeting is the output of.
+        Retry: the same request_id gives the same answer; NOT_FOUND once the session was deleted. NOT_FOUND:
+        no such project. FAILED_PRECONDITION `ARCHIVED`: the project is archived.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -74,6 +111,68 @@ class SessionServiceServicer:
     def ListSessions(self, request, context):
         """The tenant's sessions, in the order asked for; ties by id. A session that changes its place
         between two pages may be missed or seen twice.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateSession(self, request, context):
+        """Changes what the mask names; a change makes a new version. ABORTED `VERSION_MOVED` with the current
+        version when it is not the expected one. What changes nothing makes no version.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ArchiveSession(self, request, context):
+        """Reads go on; writes are FAILED_PRECONDITION `ARCHIVED`. Pending floors fail with that reason, their
+        runs are cancelled.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RestoreSession(self, request, context):
+        """Takes an archiving back. An active session stays as it is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteSession(self, request, context):
+        """Erases a session, archived or not, for ever: every call that names it or anything in it is NOT_FOUND
+        from then on, repeats of earlier ones too. Only a repeat of this call has its answer again. Its
+        runs are cancelled; its events keep their positions and lose their payloads.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ForkSession(self, request, context):
+        """A session of its own in the same project: the committed path to a floor, with new ids and equal
+        digests, and the configuration. Siblings stay behind. DATA_LOSS when a stored page fails its digest.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ImportSessions(self, request_iterator, context):
+        """Makes a session of each conversation of a file. The first message is the header, the others are the
+        file's bytes; a result comes for every conversation as it lands, in the file's order, good or bad:
+        one that cannot be taken does not stop the others. The call fails only for the file as a whole:
+        INVALID_ARGUMENT when it is none of this format, RESOURCE_EXHAUSTED `LIMIT` beyond 1 GiB, packed
+        or unpacked. What landed before that stays.
+        Retry: each conversation has a request id of its own, derived from the header's and its number, so
+        a repeat of an interrupted import makes only what is missing, and answers with all of it.
+        REST: POST /v1/sessions:import?format=&fileName=&projectId= with the file as the body.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExportSession(self, request, context):
+        """A session as a file, in pieces. `stemma` holds everything, `oasst`, `chatgpt` and `log-jsonl` the
+        committed floors and main's head.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -96,6 +195,41 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListSessions,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ListSessionsRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ListSessionsResponse.SerializeToString,
+            ),
+            'UpdateSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateSession,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.UpdateSessionRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.UpdateSessionResponse.SerializeToString,
+            ),
+            'ArchiveSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.ArchiveSession,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ArchiveSessionRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ArchiveSessionResponse.SerializeToString,
+            ),
+            'RestoreSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreSession,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.RestoreSessionRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.RestoreSessionResponse.SerializeToString,
+            ),
+            'DeleteSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSession,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.DeleteSessionRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.DeleteSessionResponse.SerializeToString,
+            ),
+            'ForkSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForkSession,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ForkSessionRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ForkSessionResponse.SerializeToString,
+            ),
+            'ImportSessions': grpc.stream_stream_rpc_method_handler(
+                    servicer.ImportSessions,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ImportSessionsRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ImportSessionsResponse.SerializeToString,
+            ),
+            'ExportSession': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportSession,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ExportSessionRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_session__service__pb2.ExportSessionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -180,6 +314,195 @@ class SessionService:
             '/stemma.conversation.v1.SessionService/ListSessions',
             stemma_dot_conversation_dot_v1_dot_session__service__pb2.ListSessionsRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_session__service__pb2.ListSessionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.SessionService/UpdateSession',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.UpdateSessionRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.UpdateSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ArchiveSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.SessionService/ArchiveSession',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ArchiveSessionRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ArchiveSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.SessionService/RestoreSession',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.RestoreSessionRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.RestoreSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.SessionService/DeleteSession',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.DeleteSessionRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.DeleteSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForkSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.SessionService/ForkSession',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ForkSessionRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ForkSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ImportSessions(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/stemma.conversation.v1.SessionService/ImportSessions',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ImportSessionsRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ImportSessionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/stemma.conversation.v1.SessionService/ExportSession',
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ExportSessionRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_session__service__pb2.ExportSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -22,19 +22,39 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from stemma.kernel.v1 import effects_pb2 as stemma_dot_kernel_dot_v1_dot_effects__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dstemma/kernel/v1/config.proto\x12\x10stemma.kernel.v1\"\x94\x01\n\x06\x43onfig\x12\x1a\n\rsystem_prompt\x18\x01 \x01(\tH\x00\x88\x01\x01\x12,\n\x05model\x18\x02 \x01(\x0b\x32\x1d.stemma.kernel.v1.ModelConfig\x12.\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x1e.stemma.kernel.v1.BudgetConfigB\x10\n\x0e_system_prompt\"\xf5\x01\n\x0bModelConfig\x12\x15\n\x08provider\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04name\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x18\n\x0btemperature\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x12\n\x05top_p\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x1e\n\x11max_output_tokens\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x0c\n\x04stop\x18\x06 \x03(\t\x12\x11\n\x04seed\x18\x07 \x01(\x03H\x05\x88\x01\x01\x42\x0b\n\t_providerB\x07\n\x05_nameB\x0e\n\x0c_temperatureB\x08\n\x06_top_pB\x14\n\x12_max_output_tokensB\x07\n\x05_seed\"\x82\x01\n\x0c\x42udgetConfig\x12\x1d\n\x10max_input_tokens\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12#\n\x16reserved_output_tokens\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x13\n\x11_max_input_tokensB\x19\n\x17_reserved_output_tokensb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dstemma/kernel/v1/config.proto\x12\x10stemma.kernel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1estemma/kernel/v1/effects.proto\"\xac\x03\n\x06\x43onfig\x12\x1a\n\rsystem_prompt\x18\x01 \x01(\tH\x00\x88\x01\x01\x12,\n\x05model\x18\x02 \x01(\x0b\x32\x1d.stemma.kernel.v1.ModelConfig\x12.\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x1e.stemma.kernel.v1.BudgetConfig\x12%\n\x05tools\x18\x04 \x03(\x0b\x32\x16.stemma.kernel.v1.Tool\x12\x32\n\x08pipeline\x18\x05 \x01(\x0b\x32 .stemma.kernel.v1.PipelineConfig\x12\x35\n\rmemory_policy\x18\x06 \x01(\x0b\x32\x1e.stemma.kernel.v1.MemoryPolicy\x12\x11\n\tgreetings\x18\x07 \x03(\t\x12\x1b\n\x0evariables_json\x18\x08 \x01(\tH\x01\x88\x01\x01\x12\x1c\n\x0f\x65xtensions_json\x18\t \x01(\tH\x02\x88\x01\x01\x12\x0f\n\x07\x63leared\x18\n \x03(\tB\x10\n\x0e_system_promptB\x11\n\x0f_variables_jsonB\x12\n\x10_extensions_json\"\x9d\x02\n\x0bModelConfig\x12\x15\n\x08provider\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04name\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x18\n\x0btemperature\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x12\n\x05top_p\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x1e\n\x11max_output_tokens\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x0c\n\x04stop\x18\x06 \x03(\t\x12\x11\n\x04seed\x18\x07 \x01(\x03H\x05\x88\x01\x01\x12\x17\n\nextra_json\x18\x08 \x01(\tH\x06\x88\x01\x01\x42\x0b\n\t_providerB\x07\n\x05_nameB\x0e\n\x0c_temperatureB\x08\n\x06_top_pB\x14\n\x12_max_output_tokensB\x07\n\x05_seedB\r\n\x0b_extra_json\"\x82\x01\n\x0c\x42udgetConfig\x12\x1d\n\x10max_input_tokens\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12#\n\x16reserved_output_tokens\x18\x02 \x01(\x05H\x01\x88\x01\x01\x42\x13\n\x11_max_input_tokensB\x19\n\x17_reserved_output_tokens\"\xe7\x01\n\x04Tool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x17\n\x0fparameters_json\x18\x03 \x01(\t\x12\x35\n\x0bside_effect\x18\x04 \x01(\x0e\x32 .stemma.kernel.v1.ToolSideEffect\x12\x30\n\x08\x61pproval\x18\x05 \x01(\x0e\x32\x1e.stemma.kernel.v1.ToolApproval\x12*\n\x05owner\x18\x06 \x01(\x0e\x32\x1b.stemma.kernel.v1.ToolOwner\x12\x0e\n\x06server\x18\x07 \x01(\t\"\xda\x01\n\x0ePipelineConfig\x12\x31\n\x08\x64irector\x18\x01 \x01(\x0b\x32\x1f.stemma.kernel.v1.PipelineStage\x12\x31\n\x08narrator\x18\x02 \x01(\x0b\x32\x1f.stemma.kernel.v1.PipelineStage\x12\x31\n\x08verifier\x18\x03 \x01(\x0b\x32\x1f.stemma.kernel.v1.PipelineStage\x12/\n\x06memory\x18\x04 \x01(\x0b\x32\x1f.stemma.kernel.v1.PipelineStage\"\xe8\x01\n\rPipelineStage\x12\x14\n\x07\x65nabled\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x13\n\x06prompt\x18\x02 \x01(\tH\x01\x88\x01\x01\x12,\n\x05model\x18\x03 \x01(\x0b\x32\x1d.stemma.kernel.v1.ModelConfig\x12\r\n\x05tools\x18\x04 \x03(\t\x12.\n\x06\x62udget\x18\x05 \x01(\x0b\x32\x1e.stemma.kernel.v1.BudgetConfig\x12\x18\n\x0bparams_json\x18\x06 \x01(\tH\x02\x88\x01\x01\x42\n\n\x08_enabledB\t\n\x07_promptB\x0e\n\x0c_params_json\"\xdd\x01\n\x0cMemoryPolicy\x12/\n\x04mode\x18\x01 \x01(\x0e\x32\x1c.stemma.kernel.v1.MemoryModeH\x00\x88\x01\x01\x12\x1b\n\x0emin_importance\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x1f\n\x12max_items_per_turn\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12+\n\x05kinds\x18\x04 \x03(\x0e\x32\x1c.stemma.kernel.v1.MemoryKindB\x07\n\x05_modeB\x11\n\x0f_min_importanceB\x15\n\x13_max_items_per_turn\"\xb4\x01\n\rConfigVersion\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12(\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\x12\r\n\x05title\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rrestored_from\x18\x06 \x01(\x03*\x8e\x01\n\x0eToolSideEffect\x12 \n\x1cTOOL_SIDE_EFFECT_UNSPECIFIED\x10\x00\x12\x19\n\x15TOOL_SIDE_EFFECT_NONE\x10\x01\x12\x1c\n\x18TOOL_SIDE_EFFECT_SANDBOX\x10\x02\x12!\n\x1dTOOL_SIDE_EFFECT_IRREVERSIBLE\x10\x03*`\n\x0cToolApproval\x12\x1d\n\x19TOOL_APPROVAL_UNSPECIFIED\x10\x00\x12\x17\n\x13TOOL_APPROVAL_NEVER\x10\x01\x12\x18\n\x14TOOL_APPROVAL_ALWAYS\x10\x02*k\n\tToolOwner\x12\x1a\n\x16TOOL_OWNER_UNSPECIFIED\x10\x00\x12\x15\n\x11TOOL_OWNER_CLIENT\x10\x01\x12\x17\n\x13TOOL_OWNER_BUILT_IN\x10\x02\x12\x12\n\x0eTOOL_OWNER_MCP\x10\x03*m\n\nMemoryMode\x12\x1b\n\x17MEMORY_MODE_UNSPECIFIED\x10\x00\x12\x13\n\x0fMEMORY_MODE_OFF\x10\x01\x12\x17\n\x13MEMORY_MODE_PROPOSE\x10\x02\x12\x14\n\x10MEMORY_MODE_AUTO\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'stemma.kernel.v1.config_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CONFIG']._serialized_start=52
-  _globals['_CONFIG']._serialized_end=200
-  _globals['_MODELCONFIG']._serialized_start=203
-  _globals['_MODELCONFIG']._serialized_end=448
-  _globals['_BUDGETCONFIG']._serialized_start=451
-  _globals['_BUDGETCONFIG']._serialized_end=581
+  _globals['_TOOLSIDEEFFECT']._serialized_start=2066
+  _globals['_TOOLSIDEEFFECT']._serialized_end=2208
+  _globals['_TOOLAPPROVAL']._serialized_start=2210
+  _globals['_TOOLAPPROVAL']._serialized_end=2306
+  _globals['_TOOLOWNER']._serialized_start=2308
+  _globals['_TOOLOWNER']._serialized_end=2415
+  _globals['_MEMORYMODE']._serialized_start=2417
+  _globals['_MEMORYMODE']._serialized_end=2526
+  _globals['_CONFIG']._serialized_start=117
+  _globals['_CONFIG']._serialized_end=545
+  _globals['_MODELCONFIG']._serialized_start=548
+  _globals['_MODELCONFIG']._serialized_end=833
+  _globals['_BUDGETCONFIG']._serialized_start=836
+  _globals['_BUDGETCONFIG']._serialized_end=966
+  _globals['_TOOL']._serialized_start=969
+  _globals['_TOOL']._serialized_end=1200
+  _globals['_PIPELINECONFIG']._serialized_start=1203
+  _globals['_PIPELINECONFIG']._serialized_end=1421
+  _globals['_PIPELINESTAGE']._serialized_start=1424
+  _globals['_PIPELINESTAGE']._serialized_end=1656
+  _globals['_MEMORYPOLICY']._serialized_start=1659
+  _globals['_MEMORYPOLICY']._serialized_end=1880
+  _globals['_CONFIGVERSION']._serialized_start=1883
+  _globals['_CONFIGVERSION']._serialized_end=2063
 # @@protoc_insertion_point(module_scope)

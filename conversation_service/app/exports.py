@@ -1,0 +1,91 @@
+"""Exporting a session: one snapshot of its tree, as a file in pieces."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage, ExportTree
+from conversation_service.domain.exports.write import MEDIA_TYPES, export
+from kernel.errors import DataLoss
+from kernel.prompt.config_text import config_text
+from kernel.tree.digest import page_digest
+from kernel.tree.model import Floor, Page, Place
+from kernel.verbs.env import Caller, Env, ReadTx, known_session
+
+_CHUNK = 200
+_PIECE = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    media_type: str
+    pieces: Iterator[bytes]
+
+
+async def export_session(env: Env, caller: Caller, session_id: str, format: str) -> ExportFile:
+    """The whole session in the format; INVALID for an unknown one, DATA_LOSS for bytes that fail."""
+    async with env.store.reading(caller.tenant_id) as tx:
+        session = await known_session(tx, session_id)
+        branches = [
+            ExportBranch(b.name, b.head_floor_id, b.pending_floor_id, b.failed_floor_id)
+            for b in await tx.branches(session_id, "", 1_000_000)
+        ]
+        floors = await _floors(tx, env, session_id)
+    tree = ExportTree(
+        session.title, session.root_floor_id, tuple(branches), floors, config_text(session.config)
+    )
+    return ExportFile(MEDIA_TYPES.get(format, ""), _joined(export(format, tree)))
+
+
+async def _floors(tx: ReadTx, env: Env, session_id: str) -> list[ExportFloor]:
+    floors: list[ExportFloor] = []
+    after: Place | None = None
+    versions = await tx.versions(session_id)
+    while found := await tx.tree(session_id, after, _CHUNK, bodies=True):
+        floors += [
+            _floor(env, floor, versions.get(floor.floor_id, [])) for floor in found if not floor.is_root
+        ]
+        after = found[-1].place
+    return floors
+
+
+def _floor(env: Env, floor: Floor, versions: list[Page]) -> ExportFloor:
+    chosen = {page.page_id for page in floor.pages}
+    return ExportFloor(
+        floor.floor_id,
+        floor.parent_floor_id or "",
+        floor.ordinal,
+        floor.state,
+        _page(env, floor.input),
+        _page(env, floor.output),
+        floor.digest.hex() if floor.digest else "",
+        tuple(page for v in versions if v.page_id not in chosen and (page := _page(env, v)) is not None),
+        floor.failure_reason,
+        floor.usage,
+        floor.branch,
+        floor.create_time.isoformat(),
+        floor.commit_time.isoformat() if floor.commit_time else "",
+    )
+
+
+def _page(env: Env, page: Page | None) -> ExportPage | None:
+    if page is None:
+        return None
+    if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+        text = "A stored page fails its digest: run `stemma verify`."
+        raise DataLoss("DIGEST_MISMATCH", text, {"page_id": page.page_id})
+    messages = env.codec.messages(page.content.blob)
+    return ExportPage(page.page_id, page.slot, messages, page.digest.hex(), page.partial, page.source)
+
+
+def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """In pieces worth sending."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _PIECE:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield b"".join(waiting)

@@ -1,0 +1,176 @@
+"""From a file's conversation to the rows of a session. Pure but for new ids and the clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from conversation_service.domain.exports.model import ExportFloor, ExportPage
+from conversation_service.domain.imports.model import NativeConversation, PlannedTree
+from kernel.tree.digest import floor_digest, page_digest
+from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
+from kernel.tree.places import ChildPlace, first_child, later_child
+from kernel.verbs.env import MAIN, Env
+from kernel.verbs.pages import new_floor, new_page
+
+IMPORTED = "IMPORTED"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A session's tree, parents first; versions are (floor id, number, page)."""
+
+    floors: tuple[Floor, ...]
+    versions: tuple[tuple[str, int, Page], ...]
+    branches: tuple[Branch, ...]
+    stored_tokens: int
+    messages: int
+
+
+class _Tree:
+    """Gives every floor its place, its digest and its path's tokens."""
+
+    def __init__(self, env: Env, root: Floor, principal: str) -> None:
+        self.env = env
+        self.root = root
+        self.principal = principal
+        self.floors: list[Floor] = []
+        self.tokens: dict[str, int] = {}
+        self._children: dict[str, int] = {}
+        self._segments = 0
+
+    def open(self, parent: Floor, branch: str = MAIN) -> Floor:
+        return new_floor(self.env, parent, self._place(parent), self.principal, branch)
+
+    def add(self, floor: Floor, parent: Floor) -> Floor:
+        """The floor as it is kept: a committed one sealed below its parent."""
+        for page in floor.pages:
+            self.tokens[page.page_id] = page.tokens
+        if floor.state is FloorState.COMMITTED:
+            assert parent.digest is not None
+            floor = replace(
+                floor,
+                digest=floor_digest(parent.digest, floor.input, floor.output),
+                path_tokens=parent.path_tokens + sum(page.tokens for page in floor.pages),
+                commit_time=floor.commit_time or self.env.clock(),
+            )
+        self.floors.append(floor)
+        return floor
+
+    def _place(self, parent: Floor) -> ChildPlace:
+        count = self._children.get(parent.floor_id, 0)
+        self._children[parent.floor_id] = count + 1
+        if count == 0:
+            return first_child(parent.place)
+        self._segments += 1
+        return later_child(parent.place, count - 1, self._segments)
+
+    def built(self, versions: Sequence[tuple[str, int, Page]], branches: Sequence[Branch]) -> Built:
+        for _, _, page in versions:
+            self.tokens[page.page_id] = page.tokens
+        messages = sum(len(page.content.facts) for floor in self.floors for page in floor.pages)
+        return Built(
+            tuple(self.floors), tuple(versions), tuple(branches), sum(self.tokens.values()), messages
+        )
+
+
+def build_planned(env: Env, planned: PlannedTree, root: Floor, principal: str) -> Built:
+    """The floors that were worked out from a foreign file, all committed, with `main` at its head."""
+    tree = _Tree(env, root, principal)
+    source = planned.conversation.source
+    for plan in planned.floors:
+        parent = root if plan.parent_index is None else tree.floors[plan.parent_index]
+        floor = tree.open(parent)
+        if plan.shares_input_of is not None:
+            given = tree.floors[plan.shares_input_of].input
+        else:
+            content = env.codec.page(plan.input) if plan.input else None
+            given = new_page(env, floor.floor_id, Slot.INPUT, content, source=source)
+        content = env.codec.page(plan.output) if plan.output else None
+        output = new_page(env, floor.floor_id, Slot.OUTPUT, content, source=source)
+        floor = replace(floor, input=given, output=output, state=FloorState.COMMITTED)
+        tree.add(floor, parent)
+    head = root if planned.head is None else tree.floors[planned.head]
+    built = tree.built((), (_branch(env, MAIN, head),))
+    return replace(built, messages=planned.messages)
+
+
+def build_native(env: Env, found: NativeConversation, root: Floor, principal: str) -> Built:
+    """The session of a `stemma` file as it was: floors in every state, versions, branches."""
+    tree, pages = _Tree(env, root, principal), _Pages(env)
+    by_id = {found.tree.root_floor_id: root}
+    pending = {b.pending_floor_id: b.name for b in found.tree.branches if b.pending_floor_id}
+    versions: list[tuple[str, int, Page]] = []
+    for floor in found.tree.floors:
+        parent = by_id[floor.parent_floor_id]
+        opened = tree.open(parent, floor.branch or MAIN)
+        made = _native(floor, opened, pages, still_open=floor.floor_id in pending)
+        by_id[floor.floor_id] = tree.add(made, parent)
+        if floor.candidates or made.state is FloorState.OPEN:
+            kept = [pages.page(page, made.floor_id) for page in floor.pages]
+            versions += [(made.floor_id, n, page) for n, page in enumerate(kept, 1)]
+    branches = []
+    for branch in found.tree.branches:
+        made_branch = _branch(env, branch.name, by_id[branch.head_floor_id])
+        waiting = by_id[branch.pending_floor_id] if branch.pending_floor_id else None
+        failed = by_id[branch.failed_floor_id] if branch.failed_floor_id else None
+        if waiting is not None and waiting.state is not FloorState.OPEN:
+            waiting, failed = None, waiting
+        branches.append(
+            replace(
+                made_branch,
+                pending_floor_id=waiting.floor_id if waiting else None,
+                failed_floor_id=failed.floor_id if failed else None,
+            )
+        )
+    return tree.built(versions, branches)
+
+
+class _Pages:
+    """A page of the file becomes one page here, however many floors have it."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self._known: dict[str, Page] = {}
+
+    def page(self, page: ExportPage, floor_id: str) -> Page:
+        if page.page_id not in self._known:
+            content = self._env.codec.page(page.messages)
+            self._known[page.page_id] = Page(
+                self._env.new_id(),
+                floor_id,
+                page.slot,
+                content,
+                page_digest(page.slot, page.partial, content.blob),
+                content.tokens,
+                page.partial,
+                page.source,
+                self._env.clock(),
+            )
+        return self._known[page.page_id]
+
+
+def _native(floor: ExportFloor, opened: Floor, pages: _Pages, *, still_open: bool) -> Floor:
+    """A floor that was being generated, or is open on no branch, has failed here."""
+    state = floor.state
+    if state is FloorState.GENERATING or (state is FloorState.OPEN and not still_open):
+        state = FloorState.FAILED
+    reason = floor.failure_reason if state is FloorState.FAILED else ""
+    return replace(
+        opened,
+        state=state,
+        input=pages.page(floor.input, opened.floor_id) if floor.input else None,
+        output=pages.page(floor.output, opened.floor_id) if floor.output else None,
+        usage=floor.usage,
+        failure_reason=(reason or IMPORTED) if state is FloorState.FAILED else "",
+        create_time=_time(floor.create_time) or opened.create_time,
+        commit_time=_time(floor.commit_time) if state is FloorState.COMMITTED else None,
+    )
+
+
+def _time(text: str) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _branch(env: Env, name: str, head: Floor) -> Branch:
+    now = env.clock()
+    return Branch(name, head.floor_id, None, None, head.place.depth, 1, now, now)

@@ -1,0 +1,1 @@
+"""A session's tree, written in each format: `write.export` is the way in."""

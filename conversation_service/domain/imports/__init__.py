@@ -1,0 +1,1 @@
+"""Other systems' files, read as trees: `read.plans` is the way in."""

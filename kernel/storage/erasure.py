@@ -1,0 +1,49 @@
+"""Erasing a session: the one place where rows of a tree are removed (T2)."""
+
+from sqlalchemy import delete, select, update
+
+from kernel.storage import tables as t
+from kernel.storage.answer_rows import answer_text
+from kernel.storage.project_writes import ProjectWrites
+from kernel.verbs.records import Answer, Erased, RunState, Session
+
+# What refers to floors before them, floors before segments, all before the session.
+_OF_SESSION = (
+    t.left_leaf,
+    t.branch,
+    t.head_move,
+    t.run,
+    t.page,
+    t.effects,
+    t.floor,
+    t.segment,
+    t.session,
+)
+
+
+class ErasingWrites(ProjectWrites):
+    async def running_runs(self, session_id: str) -> list[str]:
+        query = select(t.run.c.run_id).join(
+            t.floor, (t.floor.c.tenant_id == t.run.c.tenant_id) & (t.floor.c.floor_id == t.run.c.floor_id)
+        )
+        where = self.where(t.floor, session_id=session_id)
+        found = await self.all(query.where(where, t.run.c.state == RunState.RUNNING.value))
+        return [row["run_id"] for row in found]
+
+    async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:
+        session_id = session.session_id
+        taken: dict[str, int] = {}
+        for table in _OF_SESSION:
+            done = await self._run(delete(table).where(self.where(table, session_id=session_id)))
+            taken[table.name] = done.rowcount
+        versions = self.where(t.config_version, target_id=session_id)
+        taken["config_version"] = (await self._run(delete(t.config_version).where(versions))).rowcount
+        said = self.where(t.event, project_id=session.project_id, session_id=session_id)
+        taken["event"] = (await self._run(update(t.event).where(said).values(payload="{}"))).rowcount
+        answered = self.where(t.request, words_of=session_id)
+        # The rest of an answer is its session's id: a repeat finds out that it is gone.
+        blank = {"answer": answer_text(Answer(session_id)), "words_of": None}
+        taken["request"] = (await self._run(update(t.request).where(answered).values(**blank))).rowcount
+        stone = {"session_id": session_id, "principal": principal, "delete_time": self._clock()}
+        await self._run(self._insert(t.tombstone, stone))
+        return tuple(Erased(store, rows) for store, rows in sorted(taken.items()) if rows)

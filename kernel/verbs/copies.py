@@ -1,0 +1,63 @@
+"""Copying a committed path into another session."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kernel.tree.model import Floor, FloorOutline, Page, Place
+from kernel.verbs.env import MAIN, Env, WriteTx
+
+# One round of reading and writing: enough that a long path takes few, little enough to be held.
+_BATCH_FLOORS = 500
+_BATCH_BYTES = 8 * 1024 * 1024
+
+
+async def copy_path(tx: WriteTx, env: Env, end: Floor, root: Floor) -> Floor:
+    """The path to `end`, below another session's root and in its segment: new ids, equal content and
+    digests, the same people and times. -> the copy of `end`
+
+    Takes a few statements for every 500 floors or 8 MiB. Reading checks the pages' digests.
+    """
+    parent = root
+    outlines = await tx.path_outline(end.session_id, end.place, 1, end.place.depth)
+    for first, last in _batches(outlines):
+        copies = []
+        for floor in await tx.path(end.session_id, end.place, first, last):
+            parent = _copy(env, floor, parent)
+            copies.append(parent)
+        await tx.insert_floors(copies)
+    return parent
+
+
+def _batches(outlines: Sequence[FloorOutline]) -> Iterator[tuple[int, int]]:
+    """The first and the last depth of each round."""
+    start, size = 0, 0
+    for index, outline in enumerate(outlines):
+        full = index - start >= _BATCH_FLOORS or size + outline.size > _BATCH_BYTES
+        if full and index > start:
+            yield outlines[start].depth, outlines[index - 1].depth
+            start, size = index, 0
+        size += outline.size
+    if outlines:
+        yield outlines[start].depth, outlines[-1].depth
+
+
+def _copy(env: Env, floor: Floor, parent: Floor) -> Floor:
+    floor_id = env.new_id()
+    return replace(
+        floor,
+        floor_id=floor_id,
+        session_id=parent.session_id,
+        parent_floor_id=parent.floor_id,
+        parent_segment=parent.place.segment,
+        place=Place(parent.place.segment, parent.place.depth + 1),
+        ordinal=0,
+        input=_page(env, floor.input, floor_id),
+        output=_page(env, floor.output, floor_id),
+        # The run stays with the session that it ran in.
+        run_id=None,
+        branch=MAIN,
+    )
+
+
+def _page(env: Env, page: Page | None, floor_id: str) -> Page | None:
+    return None if page is None else replace(page, page_id=env.new_id(), floor_id=floor_id)

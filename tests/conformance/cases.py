@@ -1,0 +1,170 @@
+"""One call of each method of a transaction, on a small world that has a row of everything.
+
+`READS` and `WRITES` name every method of `ReadTx` and `WriteTx`: the suites of tenants and of atomicity
+walk them, and fail for a method without a case.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kernel.storage.store import SqlStore
+from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
+from kernel.tree.places import Link, first_child
+from kernel.verbs.records import Answer, Request, Run, RunState
+from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
+from tests.conformance.world import World, new_world, next_place
+
+
+@dataclass
+class Furnished:
+    """A world with committed floors, a fork, a pending floor with versions and a run, a second branch, head
+    moves, a leaf that was left, an answered request and events."""
+
+    world: World
+    first: Floor
+    second: Floor
+    fork: Floor
+    pending: Floor
+    page: Page
+    run: Run
+    side: Branch
+    request: Request
+
+    @property
+    def session_id(self) -> str:
+        return self.world.session.session_id
+
+    @property
+    def project_id(self) -> str:
+        return self.world.session.project_id
+
+
+async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mark") -> Furnished:
+    """The same ids and times for every call: only the tenant and the mark differ."""
+    world = await new_world(store, tenant, mark)
+    first, second = await world.line(world.root, 2)
+    fork = await world.child(world.root)
+    pending = await world.child(second, FloorState.GENERATING, output=None)
+    pending = replace(pending, run_id=world.new_id(), failure_reason=mark)
+    page = world.page(pending.floor_id, Slot.OUTPUT)
+    run = world.run(pending, run_id=pending.run_id)
+    now = world.now()
+    side = Branch("side", first.floor_id, None, None, 1, 1, now, now)
+    request = world.request()
+
+    async def work(tx: WriteTx) -> None:
+        await tx.update_pending(pending)
+        await tx.insert_page(pending.floor_id, pending.session_id, page)
+        await tx.insert_run(run)
+        await tx.insert_branch(first.session_id, side)
+        await tx.update_branch(
+            first.session_id, world.main, replace(world.main, pending_floor_id=pending.floor_id, version=2)
+        )
+        await tx.insert_head_move(first.session_id, world.move(first, second))
+        await tx.leave(first.session_id, "main", second.floor_id, [Link(0, 1, 2)], 2)
+        await tx.record(request, Answer(first.session_id, branch=side))
+        tx.emit(world.session.project_id, world.event())
+
+    await world.write(work)
+    return Furnished(world, first, second, fork, pending, page, run, side, request)
+
+
+Read = Callable[[ReadTx, Furnished], Awaitable[Any]]
+Write = Callable[[WriteTx, Furnished], Awaitable[Any]]
+
+READS: dict[str, Read] = {
+    "answer": lambda tx, on: tx.answer(on.request),
+    "session": lambda tx, on: tx.session(on.session_id),
+    "sessions": lambda tx, on: tx.sessions(SessionFilter(), None, 100),
+    "project_exists": lambda tx, on: tx.project_exists(on.project_id),
+    "branch": lambda tx, on: tx.branch(on.session_id, "main"),
+    "branch_head": lambda tx, on: tx.branch_head(on.session_id, "side"),
+    "branches": lambda tx, on: tx.branches(on.session_id, "", 100),
+    "floor": lambda tx, on: tx.floor(on.first.floor_id),
+    "chain": lambda tx, on: tx.chain(on.session_id, on.fork.place),
+    "path": lambda tx, on: tx.path(on.session_id, on.second.place, 0, 9),
+    "path_outline": lambda tx, on: tx.path_outline(on.session_id, on.second.place, 0, 9),
+    "path_siblings": lambda tx, on: tx.path_siblings(on.session_id, on.second.place, 1, 9),
+    "children": lambda tx, on: tx.children(on.session_id, on.world.root.place, -1, 100),
+    "child_outlines": lambda tx, on: tx.child_outlines(on.session_id, on.world.root.place),
+    "child_count": lambda tx, on: tx.child_count(on.session_id, on.world.root.place),
+    "next_segment": lambda tx, on: tx.next_segment(on.session_id),
+    "tree": lambda tx, on: tx.tree(on.session_id, None, 100),
+    "segments": lambda tx, on: tx.segments(on.session_id),
+    "version_tokens": lambda tx, on: tx.version_tokens(on.session_id),
+    "leaf_left": lambda tx, on: tx.leaf_left(on.session_id, "main", on.first.place),
+    "last_leaf": lambda tx, on: tx.last_leaf(on.session_id, on.world.root.place),
+    "pages": lambda tx, on: tx.pages(on.pending.floor_id),
+    "page_versions": lambda tx, on: tx.page_versions(on.page.page_id),
+    "head_moves": lambda tx, on: tx.head_moves(on.session_id, "main", None, 100),
+    "run": lambda tx, on: tx.run(on.run.run_id),
+    "run_of_floor": lambda tx, on: tx.run_of_floor(on.pending.floor_id),
+    "events": lambda tx, on: tx.events(on.project_id, 0, 100),
+}
+
+# Questions with an answer even where there is nothing: asked only of sessions that exist.
+OF_A_KNOWN_SESSION = {"next_segment", "last_leaf"}
+
+
+async def _insert_session(tx: WriteTx, on: Furnished) -> None:
+    await tx.insert_session(*on.world.new_session(on.project_id))
+
+
+async def _insert_floor(tx: WriteTx, on: Furnished) -> None:
+    place = await next_place(tx, on.world.root)
+    await tx.insert_floor(on.world.floor(on.world.root, place), place.opens_segment)
+
+
+async def _emit(tx: WriteTx, on: Furnished) -> None:
+    tx.emit(on.project_id, on.world.event())
+
+
+async def _after_commit(tx: WriteTx, on: Furnished) -> None:
+    tx.after_commit(lambda: None)
+
+
+def _seal(on: Furnished) -> Floor:
+    sealed = on.world.floor(on.second, first_child(on.second.place))
+    return replace(sealed, floor_id=on.pending.floor_id, place=on.pending.place)
+
+
+def _moved(on: Furnished) -> tuple[Branch, Branch]:
+    return on.side, replace(on.side, head_floor_id=on.second.floor_id, depth=2, version=2)
+
+
+WRITES: dict[str, Write] = {
+    "lock_session": lambda tx, on: tx.lock_session(on.session_id),
+    "insert_project": lambda tx, on: tx.insert_project(on.world.new_id(), f"new {on.world.mark}"),
+    "insert_session": _insert_session,
+    "touch_session": lambda tx, on: tx.touch_session(on.session_id, 5),
+    "insert_floor": _insert_floor,
+    "update_pending": lambda tx, on: tx.update_pending(_seal(on)),
+    "insert_page": lambda tx, on: tx.insert_page(
+        on.pending.floor_id, on.session_id, on.world.page(on.pending.floor_id, Slot.INPUT)
+    ),
+    "insert_branch": lambda tx, on: tx.insert_branch(on.session_id, replace(on.side, name="new")),
+    "update_branch": lambda tx, on: tx.update_branch(on.session_id, *_moved(on)),
+    "delete_branch": lambda tx, on: tx.delete_branch(on.session_id, "main"),
+    "leave": lambda tx, on: tx.leave(on.session_id, "main", on.fork.floor_id, [Link(1, 1, 1)], 9),
+    "insert_head_move": lambda tx, on: tx.insert_head_move(on.session_id, on.world.move(on.second, on.fork)),
+    "insert_run": lambda tx, on: tx.insert_run(on.world.run(on.first)),
+    "update_run": lambda tx, on: tx.update_run(replace(on.run, state=RunState.CANCELLED)),
+    "record": lambda tx, on: tx.record(on.world.request(), Answer(on.session_id)),
+    "emit": _emit,
+    "after_commit": _after_commit,
+}
+
+# Writes that leave no row by themselves.
+WITHOUT_ROWS = {"lock_session", "after_commit"}
+
+
+def methods_of(protocol: type) -> set[str]:
+    """The names that a Protocol declares, by itself or through those that it extends."""
+    declared = [kind for kind in protocol.__mro__ if kind.__module__.startswith("kernel.")]
+    return {
+        name
+        for kind in declared
+        for name, value in vars(kind).items()
+        if callable(value) and not name.startswith("_")
+    }

@@ -1,0 +1,150 @@
+"""Archived, deleted and foreign sessions, on every RPC of the contract."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from kernel.rpc.call import Identity, LocalAuthenticator
+from tests.projects.stage import Stage, mask, new_id
+from tests.support.client import METHODS, Refusal, assistant, request_for, user
+
+GONE = Refusal("NOT_FOUND", "NOT_FOUND", {})
+ARCHIVED = Refusal("FAILED_PRECONDITION", "ARCHIVED", {})
+
+
+@dataclass(frozen=True)
+class Things:
+    """A session, and something of each kind in it."""
+
+    session_id: str
+    floor_id: str
+    open_floor_id: str
+    page_id: str
+    run_id: str
+
+
+async def things(stage: Stage) -> Things:
+    session_id = (await stage.session()).session_id
+    floor = await stage.client.respond(session_id, input={"messages": [user("hello")]})
+    await stage.call("CreateBranch", session_id=session_id, name="side", floor_id=floor.floor_id)
+    await stage.turn(session_id)
+    opened = (await stage.call("OpenFloor", session_id=session_id, branch="side", input=[user("q")])).floor
+    page = (await stage.call("AddPage", floor_id=opened.floor_id, slot=2, messages=[assistant("a")])).page
+    return Things(session_id, floor.floor_id, opened.floor_id, page.page_id, floor.run_id)
+
+
+Fields = Callable[[Things], dict[str, Any]]
+
+WRITES: dict[str, Fields] = {
+    "UpdateSession": lambda t: {"session_id": t.session_id, "title": "x", "update_mask": mask("title")},
+    "ArchiveSession": lambda t: {"session_id": t.session_id},
+    "ForkSession": lambda t: {"session_id": t.session_id, "floor_id": t.floor_id},
+    "RestoreConfigVersion": lambda t: {"session_id": t.session_id, "version": 1},
+    "AppendFloor": lambda t: {"session_id": t.session_id, "input": [user("x")]},
+    "OpenFloor": lambda t: {"session_id": t.session_id, "input": [user("x")]},
+    "AddPage": lambda t: {"floor_id": t.open_floor_id, "slot": 2, "messages": [assistant("x")]},
+    "ActivatePage": lambda t: {"page_id": t.page_id},
+    "CommitFloor": lambda t: {"floor_id": t.open_floor_id},
+    "AbandonFloor": lambda t: {"floor_id": t.open_floor_id},
+    "EditFloor": lambda t: {"floor_id": t.floor_id, "input": [user("x")]},
+    "RegenerateFloor": lambda t: {"floor_id": t.floor_id},
+    "MoveHead": lambda t: {"session_id": t.session_id, "floor_id": t.floor_id},
+    "SelectSibling": lambda t: {"session_id": t.session_id, "floor_id": t.floor_id},
+    "CreateBranch": lambda t: {"session_id": t.session_id, "name": "new", "floor_id": t.floor_id},
+    "DeleteBranch": lambda t: {"session_id": t.session_id, "branch": "side"},
+    "MergeBranch": lambda t: {"session_id": t.session_id, "source_branch": "side"},
+    "Respond": lambda t: {"session_id": t.session_id, "input": {"messages": [user("x")]}},
+}
+READS: dict[str, Fields] = {
+    "GetSession": lambda t: {"session_id": t.session_id},
+    "GetEffectiveConfig": lambda t: {"session_id": t.session_id},
+    "ListConfigVersions": lambda t: {"session_id": t.session_id},
+    "GetConfigVersion": lambda t: {"session_id": t.session_id, "version": 1},
+    "ListBranches": lambda t: {"session_id": t.session_id},
+    "DiffBranches": lambda t: {"session_id": t.session_id, "target": "side"},
+    "ListHeadMoves": lambda t: {"session_id": t.session_id, "branch": "main"},
+    "GetFloor": lambda t: {"floor_id": t.floor_id},
+    "ListSiblings": lambda t: {"floor_id": t.floor_id},
+    "ListPages": lambda t: {"floor_id": t.floor_id},
+    "ListPath": lambda t: {"session_id": t.session_id},
+    "GetTree": lambda t: {"session_id": t.session_id},
+    "AssembleContext": lambda t: {"session_id": t.session_id},
+    "GetRun": lambda t: {"run_id": t.run_id},
+    "VerifySession": lambda t: {"session_id": t.session_id},
+}
+# Writes that an archived session takes, or that come too late for its run.
+OTHERS: dict[str, Fields] = {
+    "RestoreSession": lambda t: {"session_id": t.session_id},
+    "CancelRun": lambda t: {"run_id": t.run_id},
+    "DeleteSession": lambda t: {"session_id": t.session_id},
+}
+# RPCs that name no session, and one that is not served yet.
+APART = {
+    "CreateProject",
+    "GetProject",
+    "ListProjects",
+    "UpdateProject",
+    "ArchiveProject",
+    "RestoreProject",
+    "SetProjectMember",
+    "RemoveProjectMember",
+    "ListProjectMembers",
+    "CreateSession",
+    "ListSessions",
+    "AttachRun",
+}
+
+
+def test_no_rpc_is_forgotten() -> None:
+    assert set(METHODS) == {*WRITES, *READS, *OTHERS} | APART
+    for name, method in METHODS.items():
+        writes = "request_id" in method.input_type.fields_by_name
+        assert name in APART or writes == (name in WRITES or name in OTHERS), name
+
+
+async def refusals(stage: Stage, there: Things) -> dict[str, Refusal]:
+    return {
+        name: await stage.client.refusal(name, request_for(name, **fields(there)))
+        for name, fields in (WRITES | READS | OTHERS).items()
+    }
+
+
+async def test_an_archived_session_is_read_and_not_written(stage: Stage) -> None:
+    there = await things(stage)
+    await stage.call("ArchiveSession", session_id=there.session_id)
+    before = await stage.rows()
+    for name, fields in WRITES.items():
+        assert await stage.client.refused(name, **fields(there)) == ARCHIVED, name
+    assert await stage.rows() == before
+    for name, fields in READS.items():
+        assert await stage.call(name, **fields(there)), name
+    late = await stage.client.refused("CancelRun", run_id=there.run_id)
+    assert late.code == "FAILED_PRECONDITION"
+    assert (await stage.call("RestoreSession", session_id=there.session_id)).session.state == 1
+    await stage.turn(there.session_id)
+
+
+async def test_a_deleted_session_is_not_found(stage: Stage) -> None:
+    there = await things(stage)
+    await stage.call("DeleteSession", session_id=there.session_id)
+    before = await stage.rows()
+    for name, refusal in (await refusals(stage, there)).items():
+        assert refusal == GONE, name
+    assert await stage.rows() == before
+
+
+async def test_bad_input_16(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A foreign session answers exactly as one that never was."""
+    with monkeypatch.context() as elsewhere:
+        other = Identity("other", "local", frozenset({"owner"}))
+        elsewhere.setattr(LocalAuthenticator, "_LOCAL", other)
+        foreign = await things(stage)
+    random = Things(*(new_id() for _ in range(5)))
+    before = await stage.rows()
+    found = await refusals(stage, foreign)
+    assert found == await refusals(stage, random)
+    assert set(found.values()) == {GONE}
+    assert await stage.rows() == before
+    assert not (await stage.call("ListSessions")).sessions
