@@ -20,7 +20,7 @@ run: $(ENV) ## Start Stemma: REST and SSE, gRPC, SQLite in ./data, a small local
 	@exec $(BIN)/stemma up $(ARGS)
 
 test: $(ENV) ## Run every test, on SQLite and a real PostgreSQL (one test: make test ARGS="-k name")
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: $(ENV) ## Check style, types, layers, the contract, its generated code, and the rules of the house
 	@$(BIN)/python -m tools.lint $(ARGS)

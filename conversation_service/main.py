@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
+from pydantic import ValidationError
 from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
@@ -28,7 +29,7 @@ from conversation_service.rpc.floor_writes import FloorWrites
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.sessions import Sessions
 from conversation_service.rpc.transfers import Transfers
-from conversation_service.settings import BadSettings, Settings, check_auth, secret_keys
+from conversation_service.settings import BadSettings, Settings, check_auth, explained, secret_keys
 from kernel.errors import StemmaError, Unavailable
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
@@ -168,7 +169,10 @@ async def _beat(env: Env, processes: Processes) -> None:
 
 def run() -> None:
     """`python -m conversation_service`."""
-    settings = Settings()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.exit(f"conversation_service: {explained(error)}")
     configure_logs(style=settings.log_format, level=settings.log_level)
 
     async def main(stop: asyncio.Event) -> None:

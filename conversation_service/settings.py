@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kernel.generation.registry import ProviderSettings
@@ -32,7 +32,7 @@ class Settings(BaseSettings):
     openai_api_key: str = Field(default="", repr=False)
     model: str = ""
     script: str = ""
-    log_level: str = "INFO"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "console"] = "json"
 
     @property
@@ -48,6 +48,12 @@ class Settings(BaseSettings):
             openai_model=self.model,
             script=self.script,
         )
+
+
+def explained(error: ValidationError) -> str:
+    """What is wrong with which variable, without its value: it may be a secret."""
+    faults = (f"STEMMA_{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
+    return "; ".join(faults)
 
 
 def check_auth(settings: Settings) -> None:

@@ -1,6 +1,7 @@
 """Reading a request's body, within limits of type, size and time."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 from starlette.requests import Request
 
@@ -30,11 +31,49 @@ async def read_body(request: Request, *, limit: int, timeout: float) -> bytes:
     return b"".join(chunks)
 
 
+async def file_pieces(request: Request, *, limit: int, timeout: float, size: int) -> AsyncIterator[bytes]:
+    """The body as a file's bytes, while it arrives, in pieces of `size` bytes (the last one smaller).
+
+    Refuses with 415 (multipart, or compressed in transit), 413 (more than `limit` bytes in all) and
+    408 (nothing for `timeout` seconds). Raises ClientDisconnect.
+    """
+    if request.headers.get("content-type", "").strip().lower().startswith("multipart/"):
+        raise malformed("The body must be the file itself, not a form.", http=415)
+    _check_encoding(request)
+    if int(request.headers.get("content-length", "0")) > limit:
+        raise _too_large(limit)
+    left = limit
+    waiting = bytearray()
+    stream = request.stream()
+    while (piece := await _within(timeout, stream)) is not None:
+        left -= len(piece)
+        if left < 0:
+            raise _too_large(limit)
+        waiting += piece
+        while len(waiting) >= size:
+            yield bytes(waiting[:size])
+            del waiting[:size]
+    if waiting:
+        yield bytes(waiting)
+
+
+async def _within(timeout: float, stream: AsyncIterator[bytes]) -> bytes | None:
+    try:
+        async with asyncio.timeout(timeout):
+            return await anext(stream, None)
+    except TimeoutError:
+        raise too_slow("body") from None
+
+
 def _check_type(request: Request) -> None:
     kind, _, parameters = request.headers.get("content-type", "").partition(";")
     charset = parameters.strip().lower().replace('"', "")
     if kind.strip().lower() != "application/json" or charset not in {"", "charset=utf-8"}:
         raise malformed("The body must be application/json, in UTF-8.", http=415)
+    _check_encoding(request)
+
+
+def _check_encoding(request: Request) -> None:
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise malformed("The body must not be compressed.", http=415)
 

@@ -1,25 +1,25 @@
 """One REST request, from its path to its answer."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from google.protobuf.message import Message
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.body import read_body
+from gateway.connected import while_connected
+from gateway.downloads import file_answer
 from gateway.render import to_json
 from gateway.respond import RESPOND, respond_result
 from gateway.routes import Table
-from gateway.services import Binding, bindings
+from gateway.services import BY_HAND, IMPORT, Binding, bindings
 from gateway.settings import Settings
 from gateway.sse import event_stream
 from gateway.transcode import build_request
+from gateway.uploads import import_results
 from gateway.upstream import Metadata, Upstream
-
-T = TypeVar("T")
 
 # How a POST that streams is answered to a caller that does not ask for a stream.
 RESULTS: Mapping[str, Callable[[Any, Any, Upstream, Metadata], Awaitable[Message]]] = {
@@ -42,8 +42,11 @@ class Transcoder:
 
     async def _answer(self, request: Request) -> Response:
         binding, values = self._table.match(request.method, request.scope["raw_path"])
-        message = await self._read(request, binding, values)
         metadata = (("x-request-id", request.state.request_id),)
+        if binding is IMPORT:
+            body = await import_results(request, self._settings, self._upstream, metadata)
+            return Response(body, media_type="application/json")
+        message = await self._read(request, binding, values)
         if binding.method.streaming:
             return await self._stream(request, binding, message, metadata)
         answer = await self._upstream.unary(binding.method, message, metadata)
@@ -73,11 +76,14 @@ class Transcoder:
         call = self._upstream.stream(binding.method, message, metadata)
         result = RESULTS.get(binding.method.path)
         try:
-            first = await _while_connected(request, call.read())
+            first = await while_connected(request, call.read())
+            if binding.is_file:
+                name = getattr(message, "session_id", "")
+                return file_answer(first, call, str(binding.response_field), name=name)
             if result is None or "text/event-stream" in request.headers.get("accept", "").lower():
                 field = str(binding.response_field)
                 return event_stream(first, call, field, ping=self._settings.gateway_sse_ping)
-            answer = await _while_connected(request, result(first, call, self._upstream, metadata))
+            answer = await while_connected(request, result(first, call, self._upstream, metadata))
             return _json(answer)
         except BaseException:
             call.cancel()
@@ -87,30 +93,12 @@ class Transcoder:
 def _servable() -> list[Binding]:
     found = list(bindings())
     for one in found:
+        if one in BY_HAND:
+            continue
         streams_alone = one.http_method == "GET" and one.response_field is not None
         if one.method.streaming and not streams_alone and one.method.path not in RESULTS:
             raise ValueError(f"{one.method.path}: a stream needs GET and response_body, or a result")
     return found
-
-
-async def _while_connected(request: Request, work: Awaitable[T]) -> T:
-    """The work's result; when the client leaves first, cancels it and raises ClientDisconnect."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise ClientDisconnect
-    finally:
-        for one in (task, gone):
-            one.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass  # the body's last, empty piece
 
 
 def _json(message: Message) -> Response:

@@ -6,17 +6,21 @@ from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.rpc import error_details_pb2, status_pb2
-from stemma.conversation.v1 import run_service_pb2
+from stemma.conversation.v1 import run_service_pb2, session_service_pb2
 
 from gateway.checks import WELL_KNOWN
 from gateway.comments import load_comments
 from gateway.respond import RESPOND
 from gateway.schemas import Schema, Schemas
-from gateway.services import Binding, bindings
+from gateway.services import IMPORT, Binding, bindings
+from gateway.uploads import HEADER
 
 _VARIABLE = re.compile(r"\{([a-z0-9_]+)\}")
+# What the service says a file is.
+_FILES = ("application/jsonl", "application/json")
 # By RPC: what answers a caller that does not ask for a stream.
 _RESULTS: dict[str, Any] = {RESPOND: run_service_pb2.RespondResult.DESCRIPTOR}
+_IMPORTED: Any = session_service_pb2.ImportResult.DESCRIPTOR
 
 
 def document() -> dict[str, Any]:
@@ -49,17 +53,23 @@ def document() -> dict[str, Any]:
 def _operation(binding: Binding, schemas: Schemas) -> dict[str, Any]:
     method = binding.method
     described = schemas.describe(f"{method.package}.{method.service}.{method.name}")
+    if binding is IMPORT:
+        parameters = _import_parameters(schemas)
+    else:
+        parameters = [*_path_parameters(binding, schemas), *_other_parameters(binding, schemas)]
     operation = {
         "operationId": f"{method.service}_{method.name}",
         "tags": [method.service],
         **described,
-        "parameters": [*_path_parameters(binding, schemas), *_other_parameters(binding, schemas)],
+        "parameters": parameters,
         "responses": {
             "200": {"description": "The answer.", "content": _answer(binding, schemas)},
             "default": {"$ref": "#/components/responses/Error"},
         },
     }
-    if binding.body:
+    if binding is IMPORT:
+        operation["requestBody"] = {"content": {"application/octet-stream": {}}, "required": True}
+    elif binding.body:
         body = schemas.message(method.input)
         operation["requestBody"] = {"content": _json(body)}
     return operation
@@ -76,6 +86,11 @@ def _name_once(operation: dict[str, Any], taken: set[str]) -> None:
 
 def _answer(binding: Binding, schemas: Schemas) -> dict[str, Any]:
     method = binding.method
+    if binding is IMPORT:
+        results: Schema = {"type": "array", "items": schemas.message(_IMPORTED)}
+        return _json({"type": "object", "properties": {"results": results}})
+    if binding.is_file:
+        return {kind: {} for kind in _FILES}
     if binding.response_field is None:
         return _json(schemas.message(method.output))
     field = schemas.field(method.output.fields_by_name[binding.response_field])
@@ -90,6 +105,12 @@ def _path_parameters(binding: Binding, schemas: Schemas) -> Iterator[Schema]:
     fields = binding.method.input.fields_by_name
     for name in _VARIABLE.findall(binding.template):
         yield {"in": "path", "required": True, **_parameter(fields[name], fields[name].json_name, schemas)}
+
+
+def _import_parameters(schemas: Schemas) -> list[Schema]:
+    query = [{"in": "query", **_parameter(one, one.json_name, schemas)} for one in HEADER.fields]
+    request_id = _parameter(HEADER.fields_by_name["request_id"], "Idempotency-Key", schemas)
+    return [*query, {"in": "header", **request_id}]
 
 
 def _other_parameters(binding: Binding, schemas: Schemas) -> Iterator[Schema]:

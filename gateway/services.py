@@ -1,6 +1,7 @@
 """The RPCs that the gateway serves, from their descriptors.
 
-A new service joins by its module in `MODULES`.
+A new service joins by its module in `MODULES`. An RPC whose client streams has no google.api.http
+form: the one that REST has all the same is served by hand, and its route stands in `BY_HAND`.
 """
 
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ MODULES = (
     admin_service_pb2,
 )
 
+_FILE = "google.api.HttpBody"
+
 
 @dataclass(frozen=True, slots=True)
 class Method:
@@ -40,7 +43,9 @@ class Method:
     response: type[Message]
     input: Descriptor
     output: Descriptor
+    # The answers are a stream; the requests are one too.
     streaming: bool
+    client_streaming: bool
 
     @property
     def path(self) -> str:
@@ -58,6 +63,14 @@ class Binding:
     # The field of the response that is the answer; None: the whole response.
     response_field: str | None
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the stream's answer is a file in pieces."""
+        if self.response_field is None:
+            return False
+        kind: Descriptor | None = self.method.output.fields_by_name[self.response_field].message_type
+        return kind is not None and kind.full_name == _FILE
+
 
 def files() -> Iterator[FileDescriptor]:
     for module in MODULES:
@@ -65,17 +78,16 @@ def files() -> Iterator[FileDescriptor]:
 
 
 def bindings() -> Iterator[Binding]:
-    """Every binding of every service in `MODULES`, in the order of the files. ValueError for a rule
-    that the gateway could not serve as written."""
+    """Every binding of every service in `MODULES`, in the order of the files, then those by hand.
+    ValueError for a rule that the gateway could not serve as written."""
     for file in files():
         for service in file.services_by_name.values():
             for descriptor in service.methods_by_name.values():
                 yield from _bindings_of(method_of(descriptor), descriptor)
+    yield from BY_HAND
 
 
 def method_of(descriptor: MethodDescriptor) -> Method:
-    if descriptor.client_streaming:
-        raise ValueError(f"{descriptor.full_name}: client streams have no REST form")
     service = descriptor.containing_service
     return Method(
         package=service.file.package,
@@ -86,13 +98,16 @@ def method_of(descriptor: MethodDescriptor) -> Method:
         input=descriptor.input_type,
         output=descriptor.output_type,
         streaming=descriptor.server_streaming,
+        client_streaming=descriptor.client_streaming,
     )
 
 
 def _bindings_of(method: Method, descriptor: MethodDescriptor) -> Iterator[Binding]:
     options = descriptor.GetOptions()
     if not options.HasExtension(annotations_pb2.http):
-        return  # gRPC only
+        return  # gRPC only, or by hand
+    if method.client_streaming:
+        raise ValueError(f"{method.path}: a stream of requests has no such form")
     rule = options.Extensions[annotations_pb2.http]
     for one in (rule, *rule.additional_bindings):
         yield _binding(method, one)
@@ -111,3 +126,14 @@ def _binding(method: Method, rule: http_pb2.HttpRule) -> Binding:
         body=rule.body == "*",
         response_field=rule.response_body or None,
     )
+
+
+_SESSIONS = session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]
+IMPORT = Binding(
+    http_method="POST",
+    template="/v1/sessions:import",
+    method=method_of(_SESSIONS.methods_by_name["ImportSessions"]),
+    body=False,
+    response_field=None,
+)
+BY_HAND = (IMPORT,)

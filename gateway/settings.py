@@ -43,10 +43,13 @@ class Settings(BaseSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
 
     gateway_call_timeout: PositiveFloat = 30
+    # For a whole body; of a file to import, for the next piece of it.
     gateway_body_timeout: PositiveFloat = 30
     gateway_header_timeout: PositiveFloat = 10
     # JSON is larger than the wire encoding (names, base64), which may have 4 MiB.
     gateway_max_body: PositiveInt = 6 * 1024 * 1024
+    # A file to import; the service takes no more either.
+    gateway_max_file: PositiveInt = 1024**3
     # How long open responses may go on after SIGTERM.
     gateway_drain: PositiveInt = 8
     gateway_sse_ping: PositiveFloat = 15

@@ -1,6 +1,7 @@
 """The parts of a REST request → the request message."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
@@ -30,26 +31,28 @@ def build_request(
         raise malformed("This call takes no body.")
     pairs = split_query(query)
     if binding.body:
-        message = _parse(binding, parse_object(body))
-        extra = _parse(binding, _request_id_only(binding, pairs))
-        _merge(message, "request_id", getattr(extra, "request_id", ""))
+        message = parse(binding.method.request, parse_object(body))
+        extra = parse(binding.method.request, _request_id_only(binding, pairs))
+        merge(message, "request_id", getattr(extra, "request_id", ""))
     else:
-        message = _parse(binding, query_object(binding.method.input, pairs))
+        message = parse(binding.method.request, query_object(binding.method.input, pairs))
     for name, value in _path_fields(binding, path_values).items():
-        _merge(message, name, value)
+        merge(message, name, value)
     if idempotency_key is not None:
-        _merge(message, "request_id", idempotency_key)
+        merge(message, "request_id", idempotency_key)
     if message.ByteSize() > MAX_MESSAGE:
         raise over_limit("The request is larger than 4 MiB.", 413)
     return message
 
 
-def _parse(binding: Binding, fields: dict[str, object]) -> Message:
-    violations = check_message(binding.method.input, fields)
+def parse(kind: type[Message], fields: dict[str, object]) -> Message:
+    """The message that the JSON object is, exactly; else 400 with the fields at fault."""
+    descriptor: Any = kind.DESCRIPTOR
+    violations = check_message(descriptor, fields)
     if violations:
         raise invalid(*violations)
     try:
-        return ParseDict(fields, binding.method.request())
+        return ParseDict(fields, kind())
     except ParseError:
         # The checks have gaps if this is ever reached; the text shows json_format's insides.
         raise malformed("The request is not valid.") from None
@@ -66,12 +69,13 @@ def _request_id_only(binding: Binding, pairs: list[tuple[str, str]]) -> dict[str
 
 def _path_fields(binding: Binding, values: Mapping[str, str]) -> dict[str, object]:
     """Path values by field name, as the field's type."""
-    message = _parse(binding, dict(values))
+    message = parse(binding.method.request, dict(values))
     return {name: getattr(message, name) for name in values}
 
 
-def _merge(message: Message, name: str, value: object) -> None:
-    """Sets a field that another part of the request names too. Empty means not given."""
+def merge(message: Message, name: str, value: object) -> None:
+    """Sets a field that another part of the request names too; 400 when they differ. Empty means not
+    given."""
     if not value or name not in message.DESCRIPTOR.fields_by_name:
         return
     given = getattr(message, name)

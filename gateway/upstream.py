@@ -60,6 +60,16 @@ class Upstream:
         )
         return call(request, metadata=metadata)
 
+    def duplex(self, method: Method, metadata: Metadata) -> "grpc.aio.StreamStreamCall[Message, Message]":
+        """A call to write to and to read from, without a deadline; whoever opens it cancels it at the
+        end."""
+        call = self._channels[method.package].stream_stream(
+            method.path,
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.response.FromString,
+        )
+        return call(metadata=metadata)
+
     async def not_serving(self) -> dict[str, str]:
         """By package: what the health check says, for those that do not say SERVING within a second."""
         packages = list(self._channels)

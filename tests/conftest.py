@@ -28,6 +28,15 @@ for _name in [name for name in os.environ if name.startswith("STEMMA_")]:
     del os.environ[_name]
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints what tests have to say when they pass: their property `report`."""
+    for outcome in ("passed", "failed"):
+        for test in terminalreporter.getreports(outcome):
+            for name, text in test.user_properties:
+                if name == "report":
+                    terminalreporter.write_line(f"{test.nodeid}: {text}")
+
+
 class DatabaseFactory(Protocol):
     """Makes databases of one engine; see `database_factory`."""
 

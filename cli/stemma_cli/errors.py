@@ -7,6 +7,8 @@ import grpc
 from google.rpc import error_details_pb2, status_pb2
 
 _DETAILS_KEY = "grpc-status-details-bin"
+# What a connection that breaks in the middle of a call ends it with, besides UNAVAILABLE.
+_CUT = {grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
 
 
 class CliError(Exception):
@@ -59,6 +61,11 @@ class ApiError(CliError):
     def reached(self) -> bool:
         """Whether a Stemma service said this; otherwise the connection did."""
         return bool(self.reason)
+
+    @property
+    def passing(self) -> bool:
+        """Whether the connection, or a server that stops, is to blame: the same request may get through."""
+        return self.code is grpc.StatusCode.UNAVAILABLE or (not self.reached and self.code in _CUT)
 
 
 def api_error(error: grpc.RpcError, address: str) -> ApiError:

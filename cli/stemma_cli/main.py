@@ -8,10 +8,13 @@ import typer
 from typer.core import TyperGroup
 
 from stemma_cli.commands.chat import chat
+from stemma_cli.commands.export import export
+from stemma_cli.commands.import_ import import_
 from stemma_cli.commands.migrate import migrate
 from stemma_cli.commands.sessions import sessions
 from stemma_cli.commands.tree import tree
 from stemma_cli.commands.up import up
+from stemma_cli.commands.verify import verify
 from stemma_cli.errors import CliError
 from stemma_cli.options import Address, Globals, Json
 
@@ -21,6 +24,7 @@ _EXAMPLES = """
   stemma chat                         [dim]go on talking, or begin[/dim]
   echo "Hello" | stemma chat --new    [dim]one message or command a line[/dim]
   stemma tree SESSION_ID              [dim]all that was said, abandoned turns too[/dim]
+  stemma import conversations.json    [dim]bring what was said elsewhere[/dim]
   stemma sessions --json              [dim]what the API answered, for programs[/dim]
 """
 
@@ -65,7 +69,8 @@ def _add(command: Callable[..., None], panel: str) -> None:
     """Its docstring is its help, each paragraph flowing: typer would keep the line breaks."""
     paragraphs = (command.__doc__ or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(help=text, rich_help_panel=panel)(command)
+    # One is named after a word of the language.
+    app.command(command.__name__.rstrip("_"), help=text, rich_help_panel=panel)(command)
 
 
 @app.callback()
@@ -85,6 +90,9 @@ def _globals(
 
 _add(up, "Run")
 _add(migrate, "Run")
+_add(verify, "Run")
 _add(chat, "Talk and look")
 _add(tree, "Talk and look")
 _add(sessions, "Talk and look")
+_add(import_, "Files")
+_add(export, "Files")

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -25,6 +26,18 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print what the API answered, as JSON.", show_default=False)
 ]
 BranchName = Annotated[str, typer.Option("--branch", metavar="NAME", help="The branch to go along.")]
+
+
+class Format(StrEnum):
+    """Of files with conversations, by the names that the API has for them."""
+
+    STEMMA = "stemma"
+    OASST = "oasst"
+    CHATGPT = "chatgpt"
+    LOG_JSONL = "log-jsonl"
+
+
+FORMATS = "stemma, oasst, chatgpt or log-jsonl"
 
 
 @dataclass(slots=True)

@@ -76,6 +76,18 @@ class Output:
         """To stderr, whatever the format."""
         self._say_aside(Text(printable(line), "yellow"))
 
+    def aside(self, line: str) -> None:
+        """What is good to know, to stderr, whatever the format: standard output may be a file."""
+        self._say_aside(Text(printable(line), "dim"))
+
+    @property
+    def moving_console(self) -> Console | None:
+        """Where a line may be written over again and again: the terminal where everything else is
+        printed too, and none when JSON goes there."""
+        if self._out.is_terminal:
+            return None if self.json else self._out
+        return self._err if self._err.is_terminal else None
+
     def error(self, error: CliError) -> None:
         """One line on stderr; with --json the status as the API sent it."""
         if self.json and isinstance(error, ApiError):

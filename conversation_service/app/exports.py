@@ -78,14 +78,14 @@ def _page(env: Env, page: Page | None) -> ExportPage | None:
 
 
 def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """In pieces worth sending."""
+    """In pieces worth sending; at least one, which may be empty: with it goes what the file is."""
     waiting: list[bytes] = []
-    size = 0
+    size = sent = 0
     for piece in pieces:
         waiting.append(piece)
         size += len(piece)
         if size >= _PIECE:
             yield b"".join(waiting)
-            waiting, size = [], 0
-    if waiting:
+            waiting, size, sent = [], 0, sent + 1
+    if waiting or not sent:
         yield b"".join(waiting)

@@ -1,11 +1,13 @@
 """From a file's conversation to the rows of a session. Pure but for new ids and the clock."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
-from conversation_service.domain.exports.model import ExportFloor, ExportPage
+from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage
 from conversation_service.domain.imports.model import NativeConversation, PlannedTree
+from conversation_service.domain.limits import refuse
 from kernel.tree.digest import floor_digest, page_digest
 from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
 from kernel.tree.places import ChildPlace, first_child, later_child
@@ -13,11 +15,16 @@ from kernel.verbs.env import MAIN, Env
 from kernel.verbs.pages import new_floor, new_page
 
 IMPORTED = "IMPORTED"
+_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_MAX_REASON = 500
+# Every engine has these, in every time zone.
+_TIMES = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A session's tree, parents first; versions are (floor id, number, page)."""
+    """A session's tree, parents first; versions are (floor id, number, page). `messages` counts those of
+    every page once, however many floors have it."""
 
     floors: tuple[Floor, ...]
     versions: tuple[tuple[str, int, Page], ...]
@@ -34,7 +41,9 @@ class _Tree:
         self.root = root
         self.principal = principal
         self.floors: list[Floor] = []
+        # By page: what it costs, and how many messages it has.
         self.tokens: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
         self._children: dict[str, int] = {}
         self._segments = 0
 
@@ -44,7 +53,7 @@ class _Tree:
     def add(self, floor: Floor, parent: Floor) -> Floor:
         """The floor as it is kept: a committed one sealed below its parent."""
         for page in floor.pages:
-            self.tokens[page.page_id] = page.tokens
+            self._count(page)
         if floor.state is FloorState.COMMITTED:
             assert parent.digest is not None
             floor = replace(
@@ -56,6 +65,10 @@ class _Tree:
         self.floors.append(floor)
         return floor
 
+    def _count(self, page: Page) -> None:
+        self.tokens[page.page_id] = page.tokens
+        self._counts[page.page_id] = len(page.content.facts)
+
     def _place(self, parent: Floor) -> ChildPlace:
         count = self._children.get(parent.floor_id, 0)
         self._children[parent.floor_id] = count + 1
@@ -66,10 +79,13 @@ class _Tree:
 
     def built(self, versions: Sequence[tuple[str, int, Page]], branches: Sequence[Branch]) -> Built:
         for _, _, page in versions:
-            self.tokens[page.page_id] = page.tokens
-        messages = sum(len(page.content.facts) for floor in self.floors for page in floor.pages)
+            self._count(page)
         return Built(
-            tuple(self.floors), tuple(versions), tuple(branches), sum(self.tokens.values()), messages
+            tuple(self.floors),
+            tuple(versions),
+            tuple(branches),
+            sum(self.tokens.values()),
+            sum(self._counts.values()),
         )
 
 
@@ -95,41 +111,68 @@ def build_planned(env: Env, planned: PlannedTree, root: Floor, principal: str) -
 
 
 def build_native(env: Env, found: NativeConversation, root: Floor, principal: str) -> Built:
-    """The session of a `stemma` file as it was: floors in every state, versions, branches."""
-    tree, pages = _Tree(env, root, principal), _Pages(env)
+    """The session of a `stemma` file as it was: floors in every state, versions, branches.
+
+    Raises Refused for what no session can be: it is not for the digests to say.
+    """
+    tree, pages = _Tree(env, root, principal), _Pages(env, found.source)
     by_id = {found.tree.root_floor_id: root}
-    pending = {b.pending_floor_id: b.name for b in found.tree.branches if b.pending_floor_id}
+    pending = _pending(found.tree.branches)
     versions: list[tuple[str, int, Page]] = []
     for floor in found.tree.floors:
         parent = by_id[floor.parent_floor_id]
-        opened = tree.open(parent, floor.branch or MAIN)
+        opened = tree.open(parent, _branch_of(floor, pending))
         made = _native(floor, opened, pages, still_open=floor.floor_id in pending)
         by_id[floor.floor_id] = tree.add(made, parent)
         if floor.candidates or made.state is FloorState.OPEN:
             kept = [pages.page(page, made.floor_id) for page in floor.pages]
             versions += [(made.floor_id, n, page) for n, page in enumerate(kept, 1)]
-    branches = []
-    for branch in found.tree.branches:
-        made_branch = _branch(env, branch.name, by_id[branch.head_floor_id])
-        waiting = by_id[branch.pending_floor_id] if branch.pending_floor_id else None
-        failed = by_id[branch.failed_floor_id] if branch.failed_floor_id else None
-        if waiting is not None and waiting.state is not FloorState.OPEN:
-            waiting, failed = None, waiting
-        branches.append(
-            replace(
-                made_branch,
-                pending_floor_id=waiting.floor_id if waiting else None,
-                failed_floor_id=failed.floor_id if failed else None,
-            )
-        )
+    branches = [_native_branch(env, branch, by_id) for branch in found.tree.branches]
     return tree.built(versions, branches)
 
 
-class _Pages:
-    """A page of the file becomes one page here, however many floors have it."""
+def _pending(branches: Sequence[ExportBranch]) -> dict[str, str]:
+    """Each branch's name by the id of its pending floor."""
+    held = [(branch.pending_floor_id, branch.name) for branch in branches if branch.pending_floor_id]
+    found = dict(held)
+    if len(found) < len(held):
+        raise refuse("Two branches have the same pending floor.")
+    return found
 
-    def __init__(self, env: Env) -> None:
+
+def _branch_of(floor: ExportFloor, pending: dict[str, str]) -> str:
+    """The branch that the floor was made on. It may be gone by now, but it had a name."""
+    name = floor.branch or pending.get(floor.floor_id) or MAIN
+    if not _BRANCH.fullmatch(name) or pending.get(floor.floor_id, name) != name:
+        raise refuse("A floor is on a branch that cannot be.")
+    return name
+
+
+def _native_branch(env: Env, branch: ExportBranch, by_id: dict[str, Floor]) -> Branch:
+    """A floor that was still generated when the file was written has failed here."""
+    made = _branch(env, branch.name, by_id[branch.head_floor_id])
+    waiting = by_id[branch.pending_floor_id] if branch.pending_floor_id else None
+    failed = by_id[branch.failed_floor_id] if branch.failed_floor_id else None
+    if waiting is not None and waiting.state is FloorState.FAILED:
+        waiting, failed = None, waiting
+    if waiting is not None and waiting.state is not FloorState.OPEN:
+        raise refuse("A branch's pending floor is not pending.")
+    if failed is not None and failed.state is not FloorState.FAILED:
+        raise refuse("A branch's failed floor has not failed.")
+    return replace(
+        made,
+        pending_floor_id=waiting.floor_id if waiting else None,
+        failed_floor_id=failed.floor_id if failed else None,
+    )
+
+
+class _Pages:
+    """A page of the file becomes one page here, however many floors have it. Its source says that it
+    was imported, whatever the file says: a file is anybody's word."""
+
+    def __init__(self, env: Env, source: str) -> None:
         self._env = env
+        self._source = source
         self._known: dict[str, Page] = {}
 
     def page(self, page: ExportPage, floor_id: str) -> Page:
@@ -143,7 +186,7 @@ class _Pages:
                 page_digest(page.slot, page.partial, content.blob),
                 content.tokens,
                 page.partial,
-                page.source,
+                self._source,
                 self._env.clock(),
             )
         return self._known[page.page_id]
@@ -154,21 +197,30 @@ def _native(floor: ExportFloor, opened: Floor, pages: _Pages, *, still_open: boo
     state = floor.state
     if state is FloorState.GENERATING or (state is FloorState.OPEN and not still_open):
         state = FloorState.FAILED
-    reason = floor.failure_reason if state is FloorState.FAILED else ""
+    reason = (floor.failure_reason or IMPORTED) if state is FloorState.FAILED else ""
+    if len(reason) > _MAX_REASON:
+        raise refuse(f"A floor's failure has a reason of more than {_MAX_REASON} characters.")
     return replace(
         opened,
         state=state,
         input=pages.page(floor.input, opened.floor_id) if floor.input else None,
         output=pages.page(floor.output, opened.floor_id) if floor.output else None,
         usage=floor.usage,
-        failure_reason=(reason or IMPORTED) if state is FloorState.FAILED else "",
+        failure_reason=reason,
         create_time=_time(floor.create_time) or opened.create_time,
         commit_time=_time(floor.commit_time) if state is FloorState.COMMITTED else None,
     )
 
 
 def _time(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    """With a zone: without one, a time is none."""
+    try:
+        time = datetime.fromisoformat(text) if text else None
+        if time is None or _TIMES[0] <= time <= _TIMES[1]:
+            return time
+    except (ValueError, TypeError):
+        pass
+    raise refuse("A floor's time is none.")
 
 
 def _branch(env: Env, name: str, head: Floor) -> Branch:

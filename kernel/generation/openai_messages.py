@@ -1,6 +1,7 @@
 """Parsed messages as the OpenAI chat API writes them. Pure; knows neither network nor client."""
 
 import base64
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -30,13 +31,17 @@ def request_body(request: ChatRequest, default_model: str, *, text_only: bool = 
     if not model:
         raise not_valid("No model is named. Set config.model.name, or STEMMA_MODEL for all sessions.")
     messages = [sent for message in request.messages for sent in _messages(message, text_only)]
-    return {
+    body = {
         "model": model,
         "messages": messages,
         "stream": True,
         "stream_options": {"include_usage": True},
         **_sampling(request.model),
     }
+    # What only this provider knows goes beside what we say, and never in its place.
+    extra = json.loads(request.model.extra_json or "{}")
+    further = {name: value for name, value in extra.items() if name not in body}
+    return body | {"extra_body": further} if further else body
 
 
 def _sampling(model: ModelConfig) -> dict[str, Any]:

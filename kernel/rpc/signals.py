@@ -33,8 +33,9 @@ async def _guarded(main: Main) -> None:
         if stop.is_set():
             _log.warning("stopping at once", signal=number.name)
             os._exit(128 + number)
-        _log.info("stopping; once more to stop at once", signal=number.name)
+        # First: a closed stderr must not lose the signal.
         stop.set()
+        _log.info("stopping; once more to stop at once", signal=number.name)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, on_signal, number)

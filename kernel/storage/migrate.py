@@ -9,6 +9,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
+from kernel.errors import FailedPrecondition
 from kernel.storage.engine import Engines
 
 # One migration at a time, however many replicas start together. Any fixed number will do.
@@ -27,8 +28,16 @@ def _upgrade(connection: Connection, scripts: Path) -> str:
     config = Config()
     config.set_main_option("script_location", str(scripts))
     config.attributes["connection"] = connection
-    newest = ScriptDirectory.from_config(config).get_current_head() or ""
-    if MigrationContext.configure(connection).get_current_revision() != newest:
+    known = ScriptDirectory.from_config(config)
+    newest = known.get_current_head() or ""
+    current = MigrationContext.configure(connection).get_current_revision()
+    if current is not None and current not in {script.revision for script in known.walk_revisions()}:
+        raise FailedPrecondition(
+            "INVALID",
+            f"The database has schema {current}, which this version does not know: start the version that"
+            " made it, or a newer one.",
+        )
+    if current != newest:
         command.upgrade(config, "head")
     return newest
 

@@ -46,11 +46,13 @@ class PathReads(Reads, ProjectReads):
             seg.c.parent_segment,
         ).where(self.where(seg, session_id=session_id, segment=place.segment))
         chain = start.cte("chain", recursive=True)
-        up = (
-            select(seg.c.segment, low, chain.c.low - 1, seg.c.parent_segment)
-            .select_from(seg)
-            .join(chain, seg.c.segment == chain.c.parent_segment)
-            .where(self.where(seg, session_id=session_id), chain.c.low > first)
+        up = self._looked_up(
+            chain,
+            seg,
+            [seg.c.segment, low.label("low"), (chain.c.low - 1).label("high"), seg.c.parent_segment],
+            self.where(seg, session_id=session_id),
+            seg.c.segment == chain.c.parent_segment,
+            chain.c.low > first,
         )
         return chain.union_all(up)
 

@@ -120,7 +120,6 @@ session = Table(
     ForeignKeyConstraint(["tenant_id", "project_id"], ["project.tenant_id", "project.project_id"]),
     Index("session_last_activity_ix", "tenant_id", "last_activity_time", "session_id"),
     Index("session_create_time_ix", "tenant_id", "create_time", "session_id"),
-    Index("session_project_ix", "tenant_id", "project_id"),
 )
 
 # A session that was erased. Its id never comes back.

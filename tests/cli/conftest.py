@@ -1,12 +1,22 @@
 """What the tests of the command share: a service to talk to, in this process."""
 
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import structlog
 
 from tests.cli.talks import SCRIPT
 from tests.conftest import DatabaseFactory
 from tests.support.service import RunningService, running_service
+
+
+@pytest.fixture(autouse=True)
+def _logs_apart() -> Iterator[None]:
+    """A command that runs in this process has its own standard output: the service does not log to it."""
+    structlog.configure(logger_factory=structlog.WriteLoggerFactory(sys.stdout))
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

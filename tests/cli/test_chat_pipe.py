@@ -220,8 +220,8 @@ async def test_somebody_else_moving_the_branch_is_noticed(service: RunningServic
                 if event.HasField("floor_committed"):
                     there.ended(event)
             with pytest.raises(CliError, match="Somebody else moved main, which is at turn 1 now"):
-                here.roll_back(0)
-            here.roll_back(0)
+                here.moving.roll_back(0)
+            here.moving.roll_back(0)
             assert here.talk.turns == 0
 
     await asyncio.to_thread(two_people)

@@ -3,13 +3,13 @@
 import json
 import re
 
-from tests.cli.programs import Done, stemma
+from tests.cli.programs import Done, in_process
 from tests.support.client import Client, assistant, connect, user
 from tests.support.service import RunningService
 
 
 async def run(service: RunningService, *arguments: str) -> Done:
-    done = await stemma(*arguments, STEMMA_CONVERSATION=service.address)
+    done = await in_process(*arguments, STEMMA_CONVERSATION=service.address)
     assert (done.code, done.err) == (0, "")
     return done
 

@@ -1,10 +1,10 @@
 """Sessions with long paths and many abandoned branches, written in bulk.
 
-Each floor of a path is followed in the table by as many other floors as hang on it in the bushy session: by
-its own abandoned ones there, by another session's in the plain one. So both paths lie equally far apart, and
-all that differs is whose the floors between are.
+The floors of both paths lie equally far apart in the table, with so many other floors between them that no
+page holds two: all that differs is whether those between are the session's own abandoned ones.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -18,6 +18,12 @@ from kernel.tree.model import Floor, Place
 from kernel.tree.places import ChildPlace, first_child
 from kernel.verbs.store import WriteTx
 from tests.conformance.world import World
+
+# More floors than a page holds: rows of some 1,800 bytes, below what PostgreSQL stores apart.
+APART = 5
+WORDS = "x" * 450
+# Without branches only the end of a path is of interest.
+FEW = 60
 
 
 @dataclass
@@ -94,24 +100,22 @@ class Bushes:
 async def grow(engines: Engines, world: World, depth: int, branches: int, turns: int = 0) -> Bushes:
     """Paths of `depth` floors; `branches` abandoned ones spread over one of them at random depths. At
     `turns` places both paths go on with a later child, as after an edit, and leave the first one behind."""
+    world.mark = WORDS
     random, writer = Random(depth), Writer(world)
     plain, bushy, other = [await writer.session() for _ in range(3)]
-    forks = sorted(random.randint(0, depth - 1) for _ in range(branches))
+    forks = Counter(random.randint(0, depth - 1) for _ in range(branches))
     turning = set(random.sample(range(1, depth), turns))
     for at in range(depth):
-        if at in turning:
-            for session in (plain, bushy):
-                writer.branch(session, session.head, 1)
-        lengths = [random.randint(1, 3) for _ in range(forks.count(at))]
-        # The path's own child comes first (or second, at a turn): later ones are abandoned.
-        parents = plain.head, bushy.head
+        parent = bushy.head
         for session in (plain, bushy):
+            if at in turning:
+                writer.branch(session, session.head, 1)
+            # The path's own child comes before those that are abandoned.
             session.path.append(writer.add(session, session.head))
-            for length in lengths:
-                if session is bushy:
-                    writer.branch(bushy, parents[1], length)
-                else:
-                    writer.branch(other, other.path[0], length)
+        for _ in range(forks[at]):
+            writer.branch(bushy, parent, random.randint(1, 3))
+        if branches or depth - at <= FEW:
+            writer.branch(other, other.path[0], APART)
     await writer.flush(engines)
     for session in (plain, bushy):
         await _move(world, session)

@@ -13,6 +13,7 @@ from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
 from kernel.tree.places import Link, first_child
 from kernel.verbs.records import Answer, Request, Run, RunState
 from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
+from tests.conformance.project_cases import PROJECT_READS, PROJECT_WRITES, member
 from tests.conformance.world import World, new_world, next_place
 
 
@@ -65,6 +66,7 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
         await tx.leave(first.session_id, "main", second.floor_id, [Link(0, 1, 2)], 2)
         await tx.record(request, Answer(first.session_id, branch=side))
         tx.emit(world.session.project_id, world.event())
+        await tx.set_member(member(world))
 
     await world.write(work)
     return Furnished(world, first, second, fork, pending, page, run, side, request)
@@ -101,6 +103,7 @@ READS: dict[str, Read] = {
     "run": lambda tx, on: tx.run(on.run.run_id),
     "run_of_floor": lambda tx, on: tx.run_of_floor(on.pending.floor_id),
     "events": lambda tx, on: tx.events(on.project_id, 0, 100),
+    **PROJECT_READS,
 }
 
 # Questions with an answer even where there is nothing: asked only of sessions that exist.
@@ -153,10 +156,19 @@ WRITES: dict[str, Write] = {
     "record": lambda tx, on: tx.record(on.world.request(), Answer(on.session_id)),
     "emit": _emit,
     "after_commit": _after_commit,
+    **PROJECT_WRITES,
 }
 
 # Writes that leave no row by themselves.
-WITHOUT_ROWS = {"lock_session", "after_commit"}
+WITHOUT_ROWS = {"lock_session", "lock_project", "running_runs", "after_commit"}
+
+# What takes rows away that other cases need.
+_LAST = ("delete_branch", "erase_session")
+
+
+def writes_in_order() -> list[tuple[str, Write]]:
+    """All of WRITES so that they can follow each other on one world."""
+    return sorted(WRITES.items(), key=lambda case: (case[0] in _LAST, case[0]))
 
 
 def methods_of(protocol: type) -> set[str]:

@@ -21,7 +21,7 @@ Cost = dict[str, int]
 
 @contextmanager
 def statements(engines: Engines) -> Iterator[list[Statement]]:
-    """Every statement that goes to the database while this lasts, with its parameters as the driver got them."""
+    """Every statement that SQLAlchemy runs while this lasts, with its parameters as the driver got them."""
     found: list[Statement] = []
 
     def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:

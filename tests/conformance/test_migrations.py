@@ -108,6 +108,14 @@ async def test_migrating_again_changes_nothing(engine_url: str) -> None:
         await engines.close()
 
 
+async def test_a_newer_schema_is_refused_with_a_sentence(migrated_url: str) -> None:
+    await execute(migrated_url, "UPDATE alembic_version SET version_num = '9999'")
+    before = await schema(migrated_url)
+    with pytest.raises(FailedPrecondition, match="schema 9999, which this version does not know"):
+        await migrate(migrated_url)
+    assert await schema(migrated_url) == before
+
+
 def test_migrations_are_numbered_in_one_line() -> None:
     """Each follows the one before; none is named twice."""
     files = sorted(path for path in (SCRIPTS / "versions").glob("*.py"))

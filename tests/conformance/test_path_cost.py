@@ -3,6 +3,7 @@ above what is read. Asserted on counts (rows and buffers, VM steps), and on stat
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,8 +20,8 @@ from tests.conformance.costs import Cost, cost, sent
 from tests.conformance.world import World, content, new_world, opened
 from tests.conftest import DatabaseFactory
 
-DEPTH, BRANCHES, TURNS = 300, 1_000, 60
-# Rows of the same number may lie on a few pages more or less.
+DEPTH, BRANCHES, TURNS = 200, 1_000, 40
+# Pages of an index hold a few keys more or less.
 TOLERANCE = 0.10
 
 Read = Callable[[World, Session], Awaitable[Any]]
@@ -59,19 +60,22 @@ def over(one: Cost, other: Cost) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def shapes(database_factory: DatabaseFactory) -> Iterator[Callable[[str], str]]:
-    """A database for each engine, made when it is first asked for and then shared by the tests here."""
-    contexts: dict[str, Any] = {}
+def _urls(database_factory: DatabaseFactory) -> Iterator[Callable[[str], str]]:
+    """A database for each engine, made when it is first asked for and shared by the tests here alone."""
+    with ExitStack() as until:
+        urls: dict[str, str] = {}
 
-    def of(engine: str) -> str:
-        if engine not in contexts:
-            context = database_factory(engine)
-            contexts[engine] = (context, context.__enter__())
-        return cast(str, contexts[engine][1])
+        def of(engine: str) -> str:
+            if engine not in urls:
+                urls[engine] = until.enter_context(database_factory(engine))
+            return urls[engine]
 
-    yield of
-    for context, _ in contexts.values():
-        context.__exit__(None, None, None)
+        yield of
+
+
+@pytest.fixture
+def url(engine: str, _urls: Callable[[str], str]) -> str:
+    return _urls(engine)
 
 
 @dataclass
@@ -87,8 +91,7 @@ _grown: dict[str, tuple[Bushes, Bushes]] = {}
 
 
 @pytest.fixture
-async def grown(engine: str, shapes: Callable[[str], str]) -> AsyncIterator[Grown]:
-    url = shapes(engine)
+async def grown(url: str) -> AsyncIterator[Grown]:
     async with opened(url) as (engines, store):
         if url not in _grown:
             worlds = [await new_world(store) for _ in range(2)]
@@ -146,29 +149,26 @@ async def whole_session(world: World, on: Session) -> Any:
 
 @pytest.mark.parametrize("shape", ["straight", "turning"])
 async def test_a_read_of_the_whole_session_is_caught(grown: Grown, shape: str) -> None:
-    """The same counts, on a read that is at fault: each of them shows it."""
+    """The same counts, on a read that is at fault: each of them fails what the others are held to."""
     bushes: Bushes = getattr(grown, shape)
     plain = await cost(grown.engines, lambda: whole_session(bushes.world, bushes.plain))
     bushy = await cost(grown.engines, lambda: whole_session(bushes.world, bushes.bushy))
-    for name, more in over(bushy, plain).items():
-        assert more > 1, (name, plain, bushy)
+    assert min(over(bushy, plain).values()) > 3 * TOLERANCE, (plain, bushy)
 
 
-async def test_the_last_fifty_cost_the_same_at_any_depth(engine: str, shapes: Callable[[str], str]) -> None:
-    """At 1,000 floors as at 100, in one segment and in many."""
-    async with opened(shapes(engine)) as (engines, store):
-        for turns in (0, 20):
-            deep, shallow = [
-                await grow(engines, await new_world(store), depth, 0, turns * depth // 100)
-                for depth in (1_000, 100)
-            ]
-            costs = [await cost(engines, lambda b=b: last_fifty(b.world, b.plain)) for b in (deep, shallow)]
-            # Turns lie at random: what is compared is the cost of as many segments.
-            links = [len({f.place.segment for f in b.plain.path[-50:]}) for b in (deep, shallow)]
-            ratio = links[0] / links[1]
-            assert max(over(costs[0], costs[1]).values()) <= TOLERANCE + max(0, ratio - 1), (costs, links)
-            whole = await cost(engines, lambda b=deep: path(b.world, b.plain))
-            assert min(over(whole, costs[0]).values()) > 1, "a whole path costs more"
+async def test_the_last_fifty_cost_the_same_at_any_depth(url: str) -> None:
+    """At 1,000 floors as at 100, with a turn at every tenth or so."""
+    async with opened(url) as (engines, store):
+        deep, shallow = [
+            await grow(engines, await new_world(store), depth, 0, depth // 10) for depth in (1_000, 100)
+        ]
+        costs = [await cost(engines, lambda b=b: last_fifty(b.world, b.plain)) for b in (deep, shallow)]
+        # The turns lie at random: so many segments more are part of what is read.
+        links = [len({f.place.segment for f in b.plain.path[-50:]}) for b in (deep, shallow)]
+        assert links[0] <= links[1], "or choose other seeds"
+        assert max(over(*costs).values()) <= TOLERANCE, (costs, links)
+        whole = await cost(engines, lambda: path(deep.world, deep.plain))
+        assert min(over(whole, costs[0]).values()) > 1, "a whole path costs more"
 
 
 async def append(env: Env, world: World, session: Session) -> Floor:
@@ -178,18 +178,13 @@ async def append(env: Env, world: World, session: Session) -> Floor:
     return answered.floor
 
 
-async def test_an_append_is_as_many_statements_at_any_depth(
-    engine: str, shapes: Callable[[str], str]
-) -> None:
+async def test_an_append_is_as_many_statements_at_any_depth(url: str, grown: Grown) -> None:
     """The first one, when nothing is known yet, and the next; with branches and without."""
-    async with opened(shapes(engine)) as (engines, store):
-        shallow = await grow(engines, await new_world(store), 3, 0)
-        deep = await grow(engines, await new_world(store), DEPTH, BRANCHES, TURNS)
-    counts = []
+    shallow = await grow(grown.engines, await new_world(grown.turning.world.store), 3, 0)
+    deep, counts = grown.turning, []
     for bushes, session in ((shallow, shallow.plain), (deep, deep.plain), (deep, deep.bushy)):
-        async with opened(shapes(engine)) as (engines, store):
-            world = bushes.world
-            world.store = store
+        world = bushes.world
+        async with opened(url) as (engines, store):
             env = Env(store, cast(Any, None), cast(Any, None), world.now, world.new_id)
             with sent(engines) as statements:
                 numbers = []
@@ -199,6 +194,6 @@ async def test_an_append_is_as_many_statements_at_any_depth(
                     numbers.append(len(statements) - before)
                     assert floor.parent_floor_id == session.head.floor_id
                     session.path.append(floor)
-            counts.append(numbers)
+        counts.append(numbers)
     assert counts[0] == counts[1] == counts[2]
     assert 1 <= counts[0][1] <= 40, counts

@@ -20,7 +20,7 @@ from conversation_service.domain.imports.shape import plan
 from kernel.errors import StemmaError
 from tests.formats.mutations import mutated, seeds
 from tests.formats.sessions import session_of
-from tests.formats.support import counted, encode, node_paths, pieces, plan_paths
+from tests.formats.support import counted, encode, node_path, node_paths, pieces, plan_head, plan_paths
 
 # By the definition, a file's paths take quadratic time.
 _MOST_NODES = 300
@@ -53,6 +53,9 @@ def _check_plan(format: str, conversation: Conversation) -> None:
     if isinstance(tree, BadConversation) or len(conversation.nodes) > _MOST_NODES:
         return
     assert plan_paths(tree) == counted(node_paths(conversation.nodes))
+    if conversation.current_key is not None:
+        marked = node_path(conversation.nodes, conversation.current_key)
+        assert marked is None or plan_head(tree) == marked
     (again,) = read(format, export(format, session_of(tree)), encode)
     assert isinstance(again, Conversation), again
     same = plan(again)
@@ -72,16 +75,21 @@ def run(format: str, seconds: float, seed: int = 1) -> tuple[int, int]:
         try:
             conversations += check(format, data)
         except Exception as error:
-            raise AssertionError(f"{type(error).__name__} for {_kept(format, data)}") from error
-        assert time.monotonic() - begun < _SLOW_SECONDS, f"too slow for {_kept(format, data)}"
+            raise AssertionError(f"{type(error).__name__} for {kept(format, data)}") from error
+        assert time.monotonic() - begun < _SLOW_SECONDS, f"too slow for {kept(format, data)}"
         tried += 1
     return tried, conversations
 
 
-def _kept(format: str, data: bytes) -> Path:
+def kept(format: str, data: bytes) -> Path:
+    """Writes an input that failed to a temporary file."""
     with tempfile.NamedTemporaryFile(prefix=f"fuzz-{format}-", delete=False) as file:
         file.write(data)
     return Path(file.name)
+
+
+def _target(format: str, data: bytes) -> None:
+    check(format, data)
 
 
 def guided(format: str, seconds: int) -> None:
@@ -92,7 +100,9 @@ def guided(format: str, seconds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for number, data in enumerate(seeds(format)):
             (Path(folder) / str(number)).write_bytes(data)
-        atheris.Setup([sys.argv[0], f"-max_total_time={seconds}", folder], lambda data: check(format, data))
+        limits = [f"-max_total_time={seconds}", f"-timeout={_SLOW_SECONDS:.0f}"]
+        options = [*limits, f"-artifact_prefix={tempfile.gettempdir()}/fuzz-{format}-"]
+        atheris.Setup([sys.argv[0], *options, folder], lambda data: _target(format, data))
         atheris.Fuzz()
 
 

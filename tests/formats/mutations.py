@@ -6,6 +6,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,72 +21,43 @@ FILE = Path(__file__).parents[1] / "fixtures" / "imports" / "oasst_en_100_trees.
 
 TOKENS = [b"null", b"{}", b"[]", b'"', b"\\", b",", b":", b"{", b"}", b"[", b"]", b"\n", b"1e999", b"NaN"]
 TOKENS += [b"-0", b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\xff", b'"\\ud800"', b"\\u0000", b'"replies":[']
-TOKENS += [
-    b'"parent":',
-    b'"children":',
-    b'"id":',
-    b'"edits":"',
-    b'"rollback_to":"',
-    b'"mapping":',
-    b"9" * 5000,
-]
-TOKENS += [b"[" * 40, b'{"stemma":', b'"kind":"end"', b"\x1f\x8b", b"PK\x03\x04"]
+TOKENS += [b'"parent":', b'"children":', b'"id":', b'"edits":"', b'"rollback_to":"', b'"mapping":']
+TOKENS += [b"[" * 40, b"9" * 5000, b'{"stemma":', b'"kind":"end"', b"\x1f\x8b", b"PK\x03\x04"]
 
-ODD: list[Any] = [
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    2**70,
-    "",
-    "x",
-    "\u0000",
-    "\ud800",
-    [],
-    {},
-    [None],
-    {"": 0},
-    "y" * 600,
-]
+ODD: list[Any] = [None, True, 0, -1, 1.5, 2**70, "", "x", "\u0000", "\ud800", [], {}, [None], {"": 0}]
+
+PARTS = (
+    Text("t"),
+    File("image/png", "", b"\x89PNG"),
+    ToolCall("c", "f", '{"a":1}'),
+    ToolResult("c", "r", True),
+    Reasoning("why", "sig"),
+)
+FULL = {"role": "tool", "parts": [{"text": "x"}], "name": "n", "hidden": True, "metadata": {"a": "b"}}
+SEEN = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f"}
+LOOK = {"content_type": "multimodal_text", "parts": [SEEN, "see", {"odd": 1}]}
+WHY = {"content_type": "thoughts", "thoughts": [{"summary": "s", "content": "c"}]}
 
 
-def _rich() -> list[bytes]:
-    """A talk with every kind of part, as a ChatGPT export with its quirks, and a log with its verbs."""
-    parts = (
-        Text("t"),
-        File("image/png", "", b"\x89PNG"),
-        ToolCall("c", "f", '{"a":1}'),
-        ToolResult("c", "r", True),
-        Reasoning("why", "sig"),
-    )
-    full = [{"role": "tool", "parts": [{"text": "x"}], "name": "n", "hidden": True, "metadata": {"a": "b"}}]
-    image = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f"}
+def _chatgpt() -> bytes:
+    """A talk with the format's quirks."""
     nodes = [
         chatgpt_node("s", "top", "system", ""),
-        chatgpt_node(
-            "u", "s", content={"content_type": "multimodal_text", "parts": [image, "see", {"odd": 1}]}
-        ),
+        chatgpt_node("u", "s", content=LOOK),
         chatgpt_node("a", "u", "assistant", recipient="python"),
-        chatgpt_node("t", "a", "tool", metadata={"stemma": full[0]}),
-        chatgpt_node(
-            "b", "u", "assistant", content={"content_type": "thoughts", "thoughts": [{"content": "c"}]}
-        ),
+        chatgpt_node("t", "a", "tool", metadata={"stemma": FULL}),
+        chatgpt_node("b", "u", "assistant", content=WHY),
     ]
-    chatgpt = json.dumps([chatgpt_conversation(*nodes, current="t")]).encode()
-    tree = planned("chatgpt", chatgpt)
-    floors = [tree.floors[0], *tree.floors[1:]]
-    assert floors[0].output is not None
-    assert len(parts) == 5
-    message = Message(Role.ASSISTANT, parts, "n", True, {"k": "v"})
-    return [chatgpt, b"".join(export("stemma", session_of(_with(tree, message))))]
+    return json.dumps([chatgpt_conversation(*nodes, current="t")]).encode()
 
 
-def _with(tree: PlannedTree, message: Message) -> PlannedTree:
-    from dataclasses import replace
-
+def _stemma() -> bytes:
+    """The same talk as a session, with one more message of every kind of part."""
+    tree = planned("chatgpt", _chatgpt())
     first, *rest = tree.floors
-    return replace(tree, floors=(replace(first, output=(*(first.output or ()), message)), *rest))
+    message = Message(Role.ASSISTANT, PARTS, "n", True, {"k": "v"})
+    first = replace(first, output=(*(first.output or ()), message))
+    return b"".join(export("stemma", session_of(replace(tree, floors=(first, *rest)))))
 
 
 LOG = b"""{"id":"1","role":"user","content":"a","time":"2026-01-01"}
@@ -101,11 +73,10 @@ LOG = b"""{"id":"1","role":"user","content":"a","time":"2026-01-01"}
 def seeds(format: str) -> list[bytes]:
     """Small good files: real trees, written in the format, and some with its quirks."""
     real = gzip.decompress(FILE.read_bytes()).splitlines(keepends=True)
-    real = sorted(real, key=len)[:12]
+    real = sorted(real, key=len)[:16:2]
     trees = [tree for line in real for tree in plans("oasst", line) if isinstance(tree, PlannedTree)]
     found = [b"".join(export(format, session_of(tree))) for tree in trees]
-    chatgpt, stemma = _rich()
-    own = {"oasst": real, "chatgpt": [chatgpt], "stemma": [stemma], "log-jsonl": [LOG]}[format]
+    own = {"oasst": real, "chatgpt": [_chatgpt()], "stemma": [_stemma()], "log-jsonl": [LOG]}[format]
     name = "conversations.json" if format == "chatgpt" else "a.jsonl"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as into:

@@ -10,6 +10,7 @@ from stemma.kernel.v1 import message_pb2 as pb
 from conversation_service.domain.exports.model import ExportTree
 from conversation_service.domain.imports import read as reading
 from conversation_service.domain.imports.model import (
+    BEGINNING,
     BadConversation,
     Conversation,
     NativeConversation,
@@ -128,17 +129,28 @@ def node_paths(nodes: Sequence[Node]) -> list[list[Message]]:
     """A file's root-to-leaf messages by the definition, from the leaves up: no code in common with
     what is tested."""
     by_key = {one.key: one for one in nodes}
-
-    def kept(key: str | None) -> list[Node]:
-        path: list[Node] = []
-        while key in by_key:
-            path.append(by_key[key])
-            key = by_key[key].parent_key
-        return [one for one in reversed(path) if one.message]
-
-    paths = [kept(one.key) for one in nodes if one.message]
+    paths = [_kept(by_key, one.key) for one in nodes if one.message]
     inner = {above.key for path in paths for above in path[:-1]}
     return [[one.message for one in path if one.message] for path in paths if path[-1].key not in inner]
+
+
+def node_path(nodes: Sequence[Node], key: str) -> list[Message] | None:
+    """The messages from the beginning to a node; None when the key is no node's."""
+    if key == BEGINNING:
+        return []
+    by_key = {one.key: one for one in nodes}
+    if key not in by_key:
+        return None
+    return [one.message for one in _kept(by_key, key) if one.message]
+
+
+def _kept(by_key: Mapping[str, Node], key: str | None) -> list[Node]:
+    path: list[Node] = []
+    while key is not None and key in by_key:
+        path.append(by_key[key])
+        assert len(path) <= len(by_key), "a cycle was accepted"
+        key = by_key[key].parent_key
+    return [one for one in reversed(path) if one.message]
 
 
 def plan_head(tree: PlannedTree) -> list[Message]:

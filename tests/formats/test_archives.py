@@ -134,6 +134,10 @@ def test_damaged_archives() -> None:
         refused(data, "damaged")
 
 
+def test_a_file_without_a_name() -> None:
+    refused(zipped({"@@": b"x"}).replace(b"@@", b"\0\0"), "leads out")
+
+
 def test_nothing_to_read() -> None:
     for data in (b"", b" \n", b"[]", gzip.compress(b""), zipped({}), zipped({"picture.png": b"x"})):
         refused(data, "no conversation")

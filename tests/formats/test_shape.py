@@ -15,7 +15,15 @@ from conversation_service.domain.imports.model import (
 from conversation_service.domain.imports.shape import plan
 from kernel.tree.message import Message, Text
 from kernel.tree.model import Role
-from tests.formats.support import counted, head_texts, node_paths, path_texts, plan_head, plan_paths
+from tests.formats.support import (
+    counted,
+    head_texts,
+    node_path,
+    node_paths,
+    path_texts,
+    plan_head,
+    plan_paths,
+)
 
 ROLES = {"s": Role.SYSTEM, "u": Role.USER, "a": Role.ASSISTANT, "t": Role.TOOL}
 
@@ -203,13 +211,7 @@ def test_every_path_stays_and_the_head_is_its_own(nodes: list[Node], data: st.Da
     tree = plan(conversation(nodes, current))
     assert isinstance(tree, PlannedTree)
     assert plan_paths(tree) == counted(node_paths(nodes))
-    expected: list[str] = []
-    by_key = {one.key: one for one in nodes}
-    at: str | None = current
-    while at is not None:
-        expected[:0] = [by_key[at].key] if by_key[at].message else []
-        at = by_key[at].parent_key
-    assert [message.text for message in plan_head(tree)] == expected
+    assert plan_head(tree) == node_path(nodes, current)
     mixed = list(nodes)
     random.Random(seed).shuffle(mixed)
     again = plan(conversation(mixed, current))

@@ -33,7 +33,8 @@ class Call:
 
 @dataclass
 class FakeService:
-    """Stands for every servicer. `answers` and `streams` by RPC name; else an empty response."""
+    """Stands for every servicer. `answers` and `streams` by RPC name; else an empty response. A stream of
+    requests is recorded as the iterator that it is."""
 
     calls: list[Call] = field(default_factory=list)
     answers: dict[str, Answer] = field(default_factory=dict)

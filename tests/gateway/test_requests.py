@@ -197,7 +197,12 @@ async def test_answers_print_zero_values_and_leave_out_what_is_unset(
             "projectId": "",
             "title": "",
             "state": "SESSION_STATE_UNSPECIFIED",
-            "config": {"model": {"temperature": 0.0, "seed": "9007199254740993", "stop": []}},
+            "config": {
+                "model": {"temperature": 0.0, "seed": "9007199254740993", "stop": []},
+                "tools": [],
+                "greetings": [],
+                "cleared": [],
+            },
             "version": "1",
             "rootFloorId": "",
             "createTime": "2026-01-31T12:00:00.500Z",
@@ -212,7 +217,8 @@ async def test_every_rpc_is_reached(client: httpx.AsyncClient, fake: FakeService
     for one in bindings():
         if one.method.streaming:
             continue
-        path = one.template.replace("{", "v-").replace("}", "")
+        # Versions are numbers; all else is text.
+        path = one.template.replace("{version}", "7").replace("{", "v-").replace("}", "")
         answer = await client.request(one.http_method, path)
         assert (answer.status_code, fake.last.name) == (200, one.method.name)
 

@@ -136,6 +136,14 @@ def test_settings_are_sent_when_they_are_set() -> None:
     assert set(request_body(ChatRequest(()), "small")) == {"model", "messages", "stream", "stream_options"}
 
 
+def test_further_parameters_are_sent_beside_ours_and_never_in_their_place() -> None:
+    extra = '{"top_k": 40, "stream": false, "messages": [], "temperature": 2, "big": 9007199254740993}'
+    model = ModelConfig(name="big", temperature=0.5, extra_json=extra)
+    body = request_body(ChatRequest((), model), "small")
+    assert body["extra_body"] == {"top_k": 40, "big": 9007199254740993}
+    assert (body["stream"], body["temperature"]) == (True, 0.5)
+
+
 def test_some_model_must_be_named() -> None:
     with pytest.raises(ProviderError, match="No model is named"):
         request_body(ChatRequest(()), "")

@@ -6,9 +6,9 @@ made smaller only with MODEL_SHRINK=1: that takes minutes, and the plain one say
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.model.plans import SCRIPT
@@ -23,7 +23,9 @@ PHASES = [Phase.generate, Phase.shrink] if os.environ.get("MODEL_SHRINK") else [
 SEED = int(os.environ.get("MODEL_SEED", "2"))
 
 
-def test_random_programs_agree_with_the_model(engine_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_random_programs_agree_with_the_model(
+    engine_url: str, record_property: Callable[[str, object], None]
+) -> None:
     counts = Counts()
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
@@ -46,7 +48,6 @@ def test_random_programs_agree_with_the_model(engine_url: str, capsys: pytest.Ca
             agree()
         finally:
             runner.run(stack.aclose())
-    with capsys.disabled():
-        print(f"\nseed {SEED}: {counts.report()}")
+    record_property("report", f"seed {SEED}: {counts.report()}")
     assert counts.programs >= PROGRAMS
     assert counts.missing() == []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc import aio
@@ -15,6 +16,7 @@ from stemma.conversation.v1 import run_service_pb2, session_service_pb2
 from kernel.errors import Unimplemented
 from kernel.rpc import checks
 from kernel.rpc.call import Authenticator, Call
+from kernel.rpc.registry import snake_case
 from kernel.rpc.server import Server, ServerOptions
 
 SESSIONS = session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]
@@ -22,13 +24,36 @@ RUNS = run_service_pb2.DESCRIPTOR.services_by_name["RunService"]
 GET = "/stemma.conversation.v1.SessionService/GetSession"
 LIST = "/stemma.conversation.v1.SessionService/ListSessions"
 CREATE = "/stemma.conversation.v1.SessionService/CreateSession"
+IMPORT = "/stemma.conversation.v1.SessionService/ImportSessions"
 RESPOND = "/stemma.conversation.v1.RunService/Respond"
 
 SESSION_ID = "0193a1b2-0000-7000-8000-000000000001"
 
 
-class Sessions:
+class _Others:
+    """Answers UNIMPLEMENTED for the RPCs of a service that these tests have no use for."""
+
+    service: ServiceDescriptor
+
+    def __getattr__(self, name: str) -> Any:
+        rpc = {snake_case(rpc.name): rpc for rpc in self.service.methods}.get(name)
+        if rpc is None:
+            raise AttributeError(name)
+
+        async def refuse(_request: Any, _call: Call) -> Message:
+            raise Unimplemented(rpc.name)
+
+        async def refuse_stream(_request: Any, _call: Call) -> AsyncIterator[Message]:
+            raise Unimplemented(rpc.name)
+            yield
+
+        return refuse_stream if rpc.server_streaming else refuse
+
+
+class Sessions(_Others):
     """Checks its fields as a real servicer does; `get` may be replaced by a test."""
+
+    service = SESSIONS
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -52,6 +77,13 @@ class Sessions:
             response.sessions.add()
         return response
 
+    async def import_sessions(self, requests: AsyncIterator[Any], call: Call) -> AsyncIterator[Message]:
+        """One result for each message, as it comes; its title says what came."""
+        async for request in requests:
+            answer = session_service_pb2.ImportSessionsResponse()
+            answer.result.title = request.WhichOneof("part") or "nothing"
+            yield answer
+
     async def _get(self, request: Any, call: Call) -> Message:
         response = session_service_pb2.GetSessionResponse()
         response.session.session_id = checks.uuid_field(request.session_id, "session_id")
@@ -62,8 +94,10 @@ class Sessions:
         self.calls.append(call)
 
 
-class Runs:
+class Runs(_Others):
     """Streams what a test says."""
+
+    service = RUNS
 
     def __init__(self) -> None:
         self.frames: Callable[[Any, Call], AsyncIterator[Message | bytes]] | None = None
@@ -71,16 +105,6 @@ class Runs:
     def respond(self, request: Any, call: Call) -> AsyncIterator[Message | bytes]:
         assert self.frames is not None
         return self.frames(request, call)
-
-    async def attach_run(self, request: Any, call: Call) -> AsyncIterator[Message]:
-        raise Unimplemented("AttachRun")
-        yield
-
-    async def get_run(self, request: Any, call: Call) -> Message:
-        raise Unimplemented("GetRun")
-
-    async def cancel_run(self, request: Any, call: Call) -> Message:
-        raise Unimplemented("CancelRun")
 
 
 @dataclass(frozen=True)

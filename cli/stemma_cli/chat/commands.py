@@ -52,11 +52,11 @@ def _siblings(chat: "Chat", rest: str) -> None:
     words = rest.split()
     match [parse_number(word) for word in words]:
         case []:
-            chat.show_versions(None)
+            chat.looking.show_versions(None)
         case [turn]:
-            chat.show_versions(turn)
+            chat.looking.show_versions(turn)
         case [turn, version]:
-            chat.select_version(turn, version)
+            chat.moving.select_version(turn, version)
         case _:
             raise CliError("/siblings [N] lists the versions of a turn, /siblings N K switches to one.")
 
@@ -64,26 +64,26 @@ def _siblings(chat: "Chat", rest: str) -> None:
 def _rollback(chat: "Chat", rest: str) -> None:
     if not rest:
         raise CliError("Say how far: /rollback N goes back to turn N, and /rollback 0 to the beginning.")
-    chat.roll_back(parse_number(rest))
+    chat.moving.roll_back(parse_number(rest))
 
 
 def _context(chat: "Chat", rest: str) -> None:
     if rest == "next":
-        chat.show_next_context()
+        chat.looking.show_next_context()
     else:
-        chat.show_context(optional_number(rest))
+        chat.looking.show_context(optional_number(rest))
 
 
 def _branch(chat: "Chat", rest: str) -> None:
     match rest.split():
         case []:
-            chat.show_branches()
+            chat.looking.show_branches()
         case [name]:
-            chat.switch_branch(name)
+            chat.moving.switch_branch(name)
         case ["new", name]:
-            chat.new_branch(name, None)
+            chat.moving.new_branch(name, None)
         case ["new", name, number]:
-            chat.new_branch(name, parse_number(number))
+            chat.moving.new_branch(name, parse_number(number))
         case _:
             raise CliError(
                 "/branch lists them, /branch NAME switches, /branch new NAME [N] makes one at turn N."
@@ -104,12 +104,14 @@ COMMANDS = {
     "context": Command(
         "/context [N|next]", "What the model was sent for turn N (else the last), word for word.", _context
     ),
-    "tree": Command("/tree", "Draw everything that was said here.", lambda c, _: c.show_tree()),
+    "tree": Command("/tree", "Draw everything that was said here.", lambda c, _: c.looking.show_tree()),
     "branch": Command(
         "/branch [[new] NAME [N]]", "List branches; switch to one; make one (at turn N).", _branch
     ),
-    "abandon": Command("/abandon", "Give up a turn that was left unfinished.", lambda c, _: c.abandon()),
-    "help": Command("/help", "This list.", lambda c, _: c.show_help()),
+    "abandon": Command(
+        "/abandon", "Give up a turn that was left unfinished.", lambda c, _: c.moving.abandon()
+    ),
+    "help": Command("/help", "This list.", lambda c, _: c.looking.show_help()),
     "quit": Command("/quit", "Leave; Ctrl-D does too. Everything is kept.", lambda c, _: c.quit()),
 }
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from stemma.conversation.v1 import run_service_pb2
 from stemma.kernel.v1 import floor_pb2, run_pb2, session_pb2
 
-from stemma_cli.client import Client, new_request_id
+from stemma_cli.calls.base import new_request_id
+from stemma_cli.client import Client
 from stemma_cli.errors import CliError
 from stemma_cli.words import plural, user_message
 

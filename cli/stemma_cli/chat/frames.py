@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-import grpc
 from stemma.conversation.v1 import run_service_pb2
 from stemma.kernel.v1 import run_pb2
 
@@ -17,7 +16,6 @@ PATIENCE = 20.0
 _PAUSE = 0.3
 
 _LAST = {"floor_committed", "failed", "cancelled"}
-_CUT = {grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
 
 
 class ConnectionLost(CliError):
@@ -57,7 +55,7 @@ def frames(
                 if is_last(event):
                     return
         except ApiError as error:
-            if not _repeatable(error):
+            if not error.passing:
                 raise
         if given_up.is_set():
             return
@@ -70,8 +68,3 @@ def frames(
             )
         # There is a server, and it may be starting or stopping.
         given_up.wait(_PAUSE)
-
-
-def _repeatable(error: ApiError) -> bool:
-    """Whether the connection, or a server that stops, is to blame."""
-    return error.code is grpc.StatusCode.UNAVAILABLE or (not error.reached and error.code in _CUT)

@@ -40,6 +40,6 @@ def chat(
     with connect(service_address(context, address)) as client:
         conversation = opened(client, out, session_id=session_id, new=new, branch=branch)
         one = Chat(conversation, out)
-        one.show_tail()
+        one.looking.show_tail()
         code = talk(one, out)
     raise typer.Exit(code)

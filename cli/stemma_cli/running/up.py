@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rich.text import Text
 
-from stemma_cli.client import new_request_id
+from stemma_cli.calls.base import new_request_id
 from stemma_cli.errors import CliError
 from stemma_cli.options import DEFAULT_ADDRESS
 from stemma_cli.output import Output

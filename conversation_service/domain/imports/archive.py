@@ -124,9 +124,9 @@ def _zip_members(chunks: Iterable[bytes], pick: Pick) -> Iterator[Member]:
             file.write(chunk)
         file.seek(0)
         archive = _opened(file)
-        entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
-        for name in entries:
+        for name in archive.namelist():
             _check_path(name)
+        entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
         chosen = [entries[name] for name in pick(list(entries))]
         for entry in chosen:
             _check_entry(entry)

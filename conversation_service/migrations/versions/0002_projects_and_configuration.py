@@ -74,7 +74,6 @@ def _session() -> None:
         "session",
         sa.Column("project_archived", sa.Boolean(), server_default=sa.false(), nullable=False),
     )
-    op.create_index("session_project_ix", "session", ["tenant_id", "project_id"])
 
 
 def _tombstone() -> None:

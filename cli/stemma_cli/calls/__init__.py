@@ -1,0 +1,1 @@
+"""The calls of each service, one class each; `client.Client` has them all."""

@@ -1,0 +1,1 @@
+"""`stemma import` and `stemma export`."""
