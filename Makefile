@@ -7,7 +7,7 @@ ENV := .venv/.made
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format protos mutants check-fresh lock clean
+.PHONY: help run test lint format protos mutants import-300mb fuzz check-fresh lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ protos: $(ENV) ## Generate protos/gen from protos/stemma
 
 mutants: $(ENV) ## Plant the faults of tools/mutants.toml one by one: each must be caught by its test
 	@$(BIN)/python -m tools.mutants $(ARGS)
+
+import-300mb: $(ENV) ## Import a generated file of 300 MB: memory must stay flat
+	@IMPORT_MEGABYTES=300 $(BIN)/python -m pytest tests/transfers/test_memory.py
 
 check-fresh: ## Clone the last commit to an empty home; run `make run`, README's first curl, `make test` there
 	@$(PYTHON) -m tools.check_fresh $(ARGS)

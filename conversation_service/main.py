@@ -38,9 +38,10 @@ from kernel.rpc.logs import configure_logs
 from kernel.rpc.server import CannotListen, Server, serve
 from kernel.rpc.signals import run_until_signal
 from kernel.rpc.tokens import PageTokens
-from kernel.runs.control import HubRuns, recover
+from kernel.runs.control import HubRuns, Reconciliation, recover
 from kernel.runs.respond import Generation
 from kernel.storage.engine import Engines
+from kernel.storage.failures import Refused
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
 from kernel.storage.store import SqlStore
@@ -113,7 +114,7 @@ async def build(
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
         generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
-        async with _beating(env, Processes(engines, generation.owner)):
+        async with _beating(env, Processes(engines, generation.owner), hub):
             server = await _serve(settings, env, generation, tokens)
             try:
                 yield Service(server.address, env, generation, server, store)
@@ -142,11 +143,11 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
 
 
 @asynccontextmanager
-async def _beating(env: Env, processes: Processes) -> AsyncIterator[None]:
+async def _beating(env: Env, processes: Processes, hub: RunHub) -> AsyncIterator[None]:
     """Keeps this process's lease, and ends what dead ones left; first before the block begins."""
     await processes.renew()
     await recover(env, await processes.orphaned_runs())
-    beating = asyncio.create_task(_beat(env, processes))
+    beating = asyncio.create_task(_beat(env, processes, Reconciliation(env, hub)))
     try:
         yield
     finally:
@@ -157,12 +158,13 @@ async def _beating(env: Env, processes: Processes) -> AsyncIterator[None]:
             await processes.leave()
 
 
-async def _beat(env: Env, processes: Processes) -> None:
+async def _beat(env: Env, processes: Processes, runs: Reconciliation) -> None:
     while True:
         await asyncio.sleep(_BEAT)
         try:
             await processes.renew()
             await recover(env, await processes.orphaned_runs())
+            await runs.look(await processes.own_runs())
         except StemmaError as error:
             log.warning("beat failed; it is tried again", reason=error.reason)
 
@@ -186,3 +188,8 @@ def run() -> None:
         run_until_signal(main)
     except (BadSettings, CannotListen, StemmaError) as error:
         sys.exit(f"conversation_service: {error}")
+    except Refused as error:
+        sys.exit(
+            f"conversation_service: the database refuses ({error}): check user, password and name in"
+            " STEMMA_CONVERSATION_DATABASE_URL."
+        )

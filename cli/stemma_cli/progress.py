@@ -1,6 +1,7 @@
 """How far something is: a moving line in a terminal, and a plain line now and then elsewhere."""
 
 import time
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
@@ -11,10 +12,11 @@ from rich.progress import (
     MofNCompleteColumn,
     ProgressColumn,
     SpinnerColumn,
+    Task,
     TextColumn,
-    TimeElapsedColumn,
 )
 from rich.progress import Progress as Moving
+from rich.text import Text
 
 from stemma_cli.output import Output
 from stemma_cli.words import shortened
@@ -92,9 +94,16 @@ class Progress:
         return decimal(count) if self._of_bytes else f"{count:,}"
 
 
+class _Elapsed(ProgressColumn):
+    """Goes on when all bytes are sent, as the work does."""
+
+    def render(self, task: Task) -> Text:
+        return Text(str(timedelta(seconds=int(task.elapsed or 0))), "dim")
+
+
 def _columns(total: int | None, of_bytes: bool) -> list[ProgressColumn]:
     begin: list[ProgressColumn] = [SpinnerColumn("line"), TextColumn("{task.description}", markup=False)]
     if total is not None:
         begin.append(BarColumn())
     amount: ProgressColumn = DownloadColumn() if of_bytes else MofNCompleteColumn()
-    return [*begin, amount, TextColumn("{task.fields[note]}", markup=False), TimeElapsedColumn()]
+    return [*begin, amount, TextColumn("{task.fields[note]}", markup=False), _Elapsed()]

@@ -31,12 +31,14 @@ def refuse(message: str) -> Refused:
     return Refused(INVALID, message)
 
 
-def check_message(message: Message, where: str) -> None:
-    """Raises Refused, beginning with `where`, for a message that no call would accept either."""
+def check_message(message: Message, where: str) -> int:
+    """Its size in bytes; raises Refused, beginning with `where`, for one that no call would accept either."""
     for reason, fault in _faults(message):
         raise Refused(reason, f"{where} {fault}")
-    if size(message) > MAX_MESSAGE_BYTES:
+    total = size(message)
+    if total > MAX_MESSAGE_BYTES:
         raise Refused(LIMIT, f"{where} is larger than 1 MiB.")
+    return total
 
 
 def _faults(message: Message) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ MAX_DEPTH = 32
 # Python refuses integers of more than 4,300 digits, other languages earlier; no sane number is longer.
 MAX_NUMBER_LENGTH = 1_000
 # Read into memory a value takes many times its text: `[[],[],…` twenty times.
-MAX_VALUES = 4_000_000
+MAX_VALUES = 2_500_000
 
 # A bracket or the end, after strings as a whole (also one that never ends). Possessive: nothing is
 # tried twice.
@@ -33,7 +33,7 @@ def loads(data: bytes | str, *, depth: int | None = None) -> object:
 
     Refused besides what JSON refuses: more than 32 levels, a key twice in one object, NaN and
     infinities (also by size, 1e999), numbers longer than 1,000 characters, and NUL or half a
-    surrogate pair in a text, and (LIMIT) more than 4,000,000 values, counted generously by commas
+    surrogate pair in a text, and (LIMIT) more than 2,500,000 values, counted generously by commas
     and brackets. Integers are exact. `depth` says how deep the text is nested, when
     that is known already.
 
@@ -45,13 +45,7 @@ def loads(data: bytes | str, *, depth: int | None = None) -> object:
     if (nesting(text) if depth is None else depth) > MAX_DEPTH:
         raise NotJson(f"is nested deeper than {MAX_DEPTH} levels")
     try:
-        value: object = json.loads(
-            text,
-            object_pairs_hook=_pairs,
-            parse_int=_integer,
-            parse_float=_finite,
-            parse_constant=_constant,
-        )
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise NotJson(f"is not JSON, at character {error.pos}") from None
     if _SUSPECT.search(text):
@@ -107,6 +101,11 @@ def _finite(digits: str) -> float:
 
 def _constant(_name: str) -> NoReturn:
     raise NotJson("has NaN or an infinity, which JSON does not know")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_int=_integer, parse_float=_finite, parse_constant=_constant
+)
 
 
 def _check_texts(value: object) -> None:

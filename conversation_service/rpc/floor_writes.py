@@ -11,6 +11,7 @@ from kernel.tree.model import PageContent, Slot, Usage
 from kernel.verbs import append, floors, heads, siblings
 from kernel.verbs.answers import Answered, message_id
 from kernel.verbs.env import Env
+from kernel.verbs.pages import MAX_SHOWN, shown_size
 from kernel.wire.trees import floor_pb, maybe_branch_pb, page_pb
 
 _MAX_COUNT = 2**53
@@ -47,8 +48,10 @@ class FloorWrites:
         )
         done = await floors.add_page(self._env, write, version)
         assert done.page is not None
+        assert done.shown is not None
         page = page_pb(done.page, _before_page(done, done.page.slot))
-        return pb.AddPageResponse(page=page, floor=_floor(done))
+        bodies = shown_size([done.page, *done.floor.pages]) <= MAX_SHOWN
+        return pb.AddPageResponse(page=page, floor=floor_pb(done.shown, bodies=bodies))
 
     async def activate_page(self, request: pb.ActivatePageRequest, call: Call) -> pb.ActivatePageResponse:
         write, page_id = write_of(request, call), uuid_field(request.page_id, "page_id")

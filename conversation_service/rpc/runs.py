@@ -38,7 +38,15 @@ class Runs:
         action = _action(request)
         target = target_of(request, session_optional=not isinstance(action, Input))
         overrides = config_of(request.overrides, "overrides", self._generation.providers)
-        run = await respond(self._env, self._generation, write, target, action, overrides)
+        run = await respond(
+            self._env,
+            self._generation,
+            write,
+            target,
+            action,
+            overrides,
+            ends_with_caller=request.cancel_on_disconnect,
+        )
         finished = False
         try:
             async for frame in _frames(run):

@@ -40,6 +40,11 @@ class RunHub:
         return len(self._running)
 
     @property
+    def run_ids(self) -> set[str]:
+        """Of the runs that have not ended."""
+        return set(self._running)
+
+    @property
     def accepting(self) -> bool:
         """False once `drain` was called: refuse new runs before their floors are opened."""
         return not self._stopping

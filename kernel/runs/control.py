@@ -1,9 +1,12 @@
 """Runs from outside: reading, cancelling, being told of an end, ending what a dead process left."""
 
+import asyncio
+
 from kernel.errors import NotFound, Unavailable
 from kernel.generation import events
 from kernel.generation.hub import RunHub
 from kernel.runs.respond import Generation, refuse_ended
+from kernel.runs.shown import ShownRun
 from kernel.tree.model import PageContent, Role
 from kernel.verbs.answers import Answered, answered
 from kernel.verbs.env import Caller, Codec, Env, Write, WriteTx
@@ -23,6 +26,12 @@ class HubRuns:
 
     def partial(self, run_id: str) -> PageContent | None:
         live = self._hub.get(run_id)
+        if isinstance(live, ShownRun) and not live.closed:
+            # Until this transaction is over, however it ends: then it is known whether to go on.
+            task = asyncio.current_task()
+            assert task is not None
+            live.hold()
+            task.add_done_callback(lambda _: live.release())
         shown = live.frames if live is not None else ()
         text = "".join(f.event.text for f in shown if isinstance(f.event, events.TextDelta))
         reasoning = "".join(f.event.text for f in shown if isinstance(f.event, events.ReasoningDelta))
@@ -30,8 +39,8 @@ class HubRuns:
 
     def ended(self, run_id: str) -> None:
         live = self._hub.get(run_id)
-        if live is not None:
-            live.cancel(keep=False)
+        if isinstance(live, ShownRun):
+            live.give_up()
 
 
 async def get_run(env: Env, caller: Caller, run_id: str) -> Run:
@@ -54,17 +63,19 @@ async def cancel_run(
         return replayed
     if run.state is not RunState.RUNNING:
         raise refuse_ended(run)
-    live = generation.hub.get(run_id)
-    sink = generation.sinks.get(run_id)
-    if live is None or sink is None:
-        raise Unavailable("UNAVAILABLE", "The run is in another process, or being recovered. Retry later.")
-    if sink.cancelled_by is None and live.interrupt is None:
+    live, sink = generation.hub.get(run_id), generation.sinks.get(run_id)
+    if sink is not None and live is not None and sink.cancelled_by is None and live.interrupt is None:
         sink.cancelled_by = write
         live.cancel(keep)
-    await live.wait_closed()
+    if live is not None:
+        await live.wait_closed()
+    # Looked up again: the run may have ended since it was read, by a concurrent twin of this call, too.
     if (done := await _replayed(env, write, run_id)) is not None:
         return done
-    raise refuse_ended(await get_run(env, write.caller, run_id))
+    run = await get_run(env, write.caller, run_id)
+    if run.state is RunState.RUNNING:
+        raise Unavailable("UNAVAILABLE", "The run is in another process, or being recovered. Retry later.")
+    raise refuse_ended(run)
 
 
 async def _replayed(env: Env, write: Write, run_id: str) -> tuple[Run, Answered] | None:
@@ -96,3 +107,32 @@ async def recover(env: Env, orphans: list[tuple[str, str]]) -> int:
 
         ended += await env.store.write(tenant_id, end)
     return ended
+
+
+class Reconciliation:
+    """Keeps the runs of this process and their rows in step.
+
+    What disagrees at one look may be on its way; what still does at the next is not.
+    """
+
+    def __init__(self, env: Env, hub: RunHub) -> None:
+        self._env = env
+        self._hub = hub
+        self._without_run: set[tuple[str, str]] = set()
+        self._without_row: set[str] = set()
+
+    async def look(self, rows: list[tuple[str, str]]) -> None:
+        """`rows`: the running runs that the database has for this process.
+
+        A row whose run was lost (its end could not be written) is ended as CRASHED. A run whose row
+        has ended (somebody abandoned its floor in another process) is stopped.
+        """
+        running = self._hub.run_ids
+        without_run = {row for row in rows if row[1] not in running}
+        without_row = running - {run_id for _, run_id in rows}
+        await recover(self._env, sorted(without_run & self._without_run))
+        for run_id in without_row & self._without_row:
+            live = self._hub.get(run_id)
+            if live is not None:
+                live.cancel(keep=False)
+        self._without_run, self._without_row = without_run, without_row

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kernel.errors import FailedPrecondition, NotFound, Unavailable
+from kernel.errors import FailedPrecondition, NotFound, Unavailable, invalid
 from kernel.generation import events, runner
 from kernel.generation.hub import RunHub
 from kernel.generation.live import EPOCH, LiveRun
@@ -12,6 +12,7 @@ from kernel.generation.provider import ChatRequest, FailureReason
 from kernel.generation.registry import Providers
 from kernel.prompt.config import Config
 from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble
+from kernel.runs.shown import ShownRun
 from kernel.runs.sink import StoreSink
 from kernel.tree.model import Branch, Floor, FloorState, PageContent, Slot
 from kernel.verbs import configs
@@ -19,9 +20,12 @@ from kernel.verbs.answers import before, last_message
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor, writable
 from kernel.verbs.floors import pending_branch, sibling_source
 from kernel.verbs.moves import expect_head, head_floor
-from kernel.verbs.pages import child_place, new_floor, new_page
+from kernel.verbs.pages import MAX_SHOWN, child_place, new_floor, new_page, shown_size
 from kernel.verbs.pending import free_branch, open_pending, refuse_sealed
 from kernel.verbs.records import Answer, Run, RunState, Session
+
+# Of the output's one message, and what an answer needs at the least.
+_FRAMING, _LEAST_ROOM = 1024, 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class _Opened:
     run: Run
     before: str
     last_input: str
+    # Bytes that the output may take beside the input.
+    room: int
     assembled: Assembled
     config: Config
 
@@ -166,6 +172,9 @@ async def _open(
     floor, parent, branch, opens = await _floor(tx, env, write, session, target, action)
     stored = isinstance(action, Resumed)
     floor = replace(floor, state=FloorState.GENERATING, run_id=run_id)
+    room = MAX_SHOWN - _FRAMING - shown_size([floor.input])
+    if room < _LEAST_ROOM:
+        raise invalid("input", "leaves no room for an answer: both sides of a floor take at most 3.9 MiB")
     pending = [floor.input] if floor.input is not None else []
     place = Place(parent, floor.floor_id, pending, stored or isinstance(action, Regenerated))
     assembled = await assemble(tx, env.codec, session, overrides, place, MAX_CONTEXT_BYTES)
@@ -189,7 +198,7 @@ async def _open(
     )
     await tx.insert_run(run)
     await tx.record(write.request, Answer(session.session_id, floor.floor_id, run_id=run_id))
-    return _Opened(run, await before(tx, floor), _last_input(floor), assembled, config)
+    return _Opened(run, await before(tx, floor), _last_input(floor), room, assembled, config)
 
 
 async def _floor(
@@ -229,7 +238,7 @@ async def _resumed(tx: WriteTx, target: Target, action: Resumed) -> tuple[Floor,
 
 def _start(env: Env, generation: Generation, write: Write, opened: _Opened) -> LiveRun:
     run, context = opened.run, opened.assembled.context
-    live = LiveRun(run.run_id, run.floor_id)
+    live = ShownRun(run.run_id, run.floor_id)
     sink = StoreSink(env, write.caller.tenant_id, live, context.selection.tokens_in)
     generation.sinks[run.run_id] = sink
     request = ChatRequest(env.codec.messages(context.blob), opened.config.model)
@@ -245,7 +254,7 @@ def _start(env: Env, generation: Generation, write: Write, opened: _Opened) -> L
                 sink,
                 started=started,
                 page_id=run.page_id,
-                limits=generation.limits,
+                limits=replace(generation.limits, max_bytes=min(generation.limits.max_bytes, opened.room)),
             )
         finally:
             generation.sinks.pop(run.run_id, None)

@@ -43,6 +43,13 @@ class Processes:
         async with self._engines.reading() as connection:
             return [(row.tenant_id, row.run_id) for row in await connection.execute(query)]
 
+    async def own_runs(self) -> list[tuple[str, str]]:
+        """(tenant, run id) of the running runs of this process, as the database has them."""
+        query = select(t.run.c.tenant_id, t.run.c.run_id)
+        query = query.where(t.run.c.state == "running", t.run.c.owner == self._owner)
+        async with self._engines.reading() as connection:
+            return [(row.tenant_id, row.run_id) for row in await connection.execute(query)]
+
     async def leave(self) -> None:
         """Gives the lease back: what this process left running is anyone's to end."""
         if self._engines.dialect == "sqlite":

@@ -7,7 +7,7 @@ from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Slot
 from kernel.verbs.answers import Answered, Work, answer_of, in_session
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor
 from kernel.verbs.moves import COMMIT, expect_head, head_floor, move_head
-from kernel.verbs.pages import child_place, new_floor, new_page, sealed
+from kernel.verbs.pages import child_place, new_floor, new_page, sealed, showable
 from kernel.verbs.pending import ABANDONED, fail, free_branch, open_pending, refuse_sealed
 from kernel.verbs.records import Answer, Session
 
@@ -52,7 +52,7 @@ async def add_page(env: Env, write: Write, version: NewVersion) -> Answered:
         await tx.insert_page(floor.floor_id, session.session_id, page)
         await tx.touch_session(session.session_id, page.tokens)
         if version.activate or _chosen(floor, version.slot) is None:
-            floor = _choose(floor, page)
+            floor = showable(_choose(floor, page))
             await tx.update_pending(floor)
         return answer_of(floor, None, page)
 
@@ -65,7 +65,7 @@ async def activate_page(env: Env, write: Write, page_id: str) -> Answered:
 
     async def work(tx: WriteTx, _: Session) -> Answer:
         floor = await _open(tx, floor_id)
-        floor = _choose(floor, await _version(tx, floor, page_id))
+        floor = showable(_choose(floor, await _version(tx, floor, page_id)))
         await tx.update_pending(floor)
         return answer_of(floor, None)
 

@@ -9,6 +9,11 @@ from kernel.tree.model import Floor, FloorState, Page, PageContent, Place, Slot
 from kernel.tree.places import ChildPlace, first_child, later_child
 from kernel.verbs.env import Env, ReadTx
 
+# What both pages of a floor may take when they are shown: an answer has at most 4 MiB.
+MAX_SHOWN = 4 * 1024 * 1024 - 64 * 1024
+# Ids and counts, per message.
+_MESSAGE_FRAME = 128
+
 CLIENT = "client"
 MODEL = "model"
 
@@ -97,10 +102,28 @@ def new_root(env: Env, session_id: str, floor_id: str, principal: str) -> Floor:
     )
 
 
+def shown_size(pages: Iterable[Page | None]) -> int:
+    """Bytes of the pages in an answer, at most."""
+    return sum(
+        len(page.content.blob) + _MESSAGE_FRAME * len(page.content.facts)
+        for page in pages
+        if page is not None
+    )
+
+
+def showable(floor: Floor) -> Floor:
+    """The floor; INVALID when both its pages do not fit one answer: what could not be shown is not
+    stored."""
+    if shown_size(floor.pages) > MAX_SHOWN:
+        raise invalid("output", "input and output of a floor take at most 3.9 MiB together")
+    return floor
+
+
 def sealed(env: Env, floor: Floor, parent: Floor) -> Floor:
-    """The floor as committed below its parent; INVALID when it holds nothing."""
+    """The floor as committed below its parent; INVALID when it holds nothing, or too much."""
     if not floor.pages:
         raise invalid("input", "a floor needs an input or an output")
+    showable(floor)
     assert parent.digest is not None
     return replace(
         floor,

@@ -8,6 +8,7 @@ from typing import Any
 
 from kernel.storage.store import SqlStore
 from tests.cli.programs import Done, in_process
+from tests.support.client import connect
 from tests.support.service import RunningService
 
 
@@ -46,6 +47,13 @@ def trees(path: Path, count: int) -> Path:
 
 async def import_files(service: RunningService, *arguments: object) -> Done:
     return await in_process("import", *map(str, arguments), STEMMA_CONVERSATION=service.address)
+
+
+async def session_ids(service: RunningService) -> set[str]:
+    """Of all sessions that there are."""
+    async with connect(service.address) as client:
+        found = await client.everything("ListSessions", "sessions")
+    return {session.session_id for session in found}
 
 
 def taken(text: str) -> list[str]:

@@ -10,11 +10,12 @@ import struct
 import sys
 import termios
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from stemma_cli.main import app
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from tests.support.processes import LAUNCHER
 
@@ -60,10 +61,17 @@ async def stemma(*arguments: str, lines: Sequence[str] = (), **settings: str) ->
     return Done(process.returncode, out.decode(), err.decode())
 
 
-async def in_process(*arguments: str, **settings: str) -> Done:
-    """The same without a process, in a thread: quicker, for what is not about processes."""
-    run = CliRunner().invoke
-    done = await asyncio.to_thread(run, app, arguments, env={"NO_COLOR": "1", "TERM": "dumb", **settings})
+async def in_process(*arguments: str, lines: Sequence[str] = (), **settings: str) -> Done:
+    """The same without a process, in a thread: quicker, for what is not about processes and signals."""
+    typed = "".join(f"{line}\n" for line in lines)
+
+    def run() -> Result:
+        # Only a main thread may ask for signals.
+        with patch("stemma_cli.chat.watch._on_interrupt", lambda call: nullcontext()):
+            return CliRunner().invoke(app, arguments, input=typed, env={"NO_COLOR": "1", **settings})
+
+    async with asyncio.timeout(SECONDS):
+        done = await asyncio.to_thread(run)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return Done(done.exit_code, done.stdout, done.stderr)

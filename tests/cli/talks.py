@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tests.cli.programs import Done, stemma
+from tests.cli.programs import Done, in_process
 from tests.support.service import RunningService
 
 SCRIPT = json.dumps(
@@ -26,8 +26,8 @@ SCRIPT = json.dumps(
 
 
 async def chat(service: RunningService, *lines: str, arguments: Sequence[str] = ("--new",)) -> Done:
-    """A chat through a pipe."""
-    return await stemma("chat", *arguments, lines=lines, STEMMA_CONVERSATION=service.address)
+    """A chat with lines as from a pipe."""
+    return await in_process("chat", *arguments, lines=lines, STEMMA_CONVERSATION=service.address)
 
 
 def session_of(done: Done) -> str:

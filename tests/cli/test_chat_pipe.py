@@ -11,7 +11,7 @@ from stemma_cli.client import connect as connect_sync
 from stemma_cli.errors import CliError
 from stemma_cli.output import Output
 
-from tests.cli.programs import COMMAND, environment
+from tests.cli.programs import COMMAND, environment, stemma
 from tests.cli.talks import chat, documents, sent_messages, session_of, shown_messages, tax_of
 from tests.conftest import DatabaseFactory
 from tests.support.client import assistant, connect, texts, user
@@ -26,9 +26,8 @@ async def path_of(service: RunningService, session_id: str) -> list[floor_pb2.Fl
 async def test_an_edited_turn_is_answered_at_once_and_the_old_text_reaches_the_model_nowhere(
     service: RunningService,
 ) -> None:
-    done = await chat(
-        service, "I have fifteen apples.", "/edit I have fifty apples.", "How many?", "/context"
-    )
+    lines = ["I have fifteen apples.", "/edit I have fifty apples.", "How many?", "/context"]
+    done = await stemma("chat", "--new", lines=lines, STEMMA_CONVERSATION=service.address)
 
     assert (done.code, done.err) == (0, "")
     assert "fifteen" not in str(sent_messages(service, 1)) + str(sent_messages(service, 2))

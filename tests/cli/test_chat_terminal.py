@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stemma.kernel.v1 import floor_pb2
 
-from tests.cli.programs import COMMAND, environment, in_terminal, stemma
+from tests.cli.programs import COMMAND, environment, in_process, in_terminal
 from tests.cli.proxy import proxied
 from tests.cli.talks import SCRIPT, sent_messages
 from tests.conftest import DatabaseFactory
@@ -137,7 +137,7 @@ async def test_a_service_that_is_killed_and_comes_back_is_asked_again(tmp_path: 
 async def test_a_service_that_stays_away_is_one_clear_line() -> None:
     nobody = "127.0.0.1:1"
     for arguments in (["chat"], ["tree", "x"], ["sessions"]):
-        done = await stemma(*arguments, "--address", nobody, lines=["hello"])
+        done = await in_process(*arguments, "--address", nobody, lines=["hello"])
         assert (done.code, done.out) == (1, "")
         assert done.err == (
             f"error: No conversation service answers at {nobody}. Start it with `stemma up`, or say where it "

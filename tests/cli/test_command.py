@@ -13,7 +13,7 @@ from stemma_cli.words import printable, shortened
 from typer.testing import CliRunner
 
 from conversation_service.settings import Settings
-from tests.cli.programs import stemma
+from tests.cli.programs import in_process
 from tests.support.service import RunningService
 
 runner = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"})
@@ -21,18 +21,18 @@ runner = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"})
 
 def test_help_groups_the_commands_each_on_one_line_with_examples() -> None:
     shown = runner.invoke(app, ["--help"]).output
-    for panel in ("─ Run ─", "─ Talk and look ─", "Examples"):
+    for panel in ("─ Run ─", "─ Talk and look ─", "─ Files ─", "Examples"):
         assert panel in shown
     for command in app.registered_commands:
         assert command.callback is not None
         summary = (command.callback.__doc__ or "").split("\n")[0]
-        (line,) = [one for one in shown.splitlines() if one.startswith(f"│ {command.callback.__name__} ")]
+        (line,) = [one for one in shown.splitlines() if one.startswith(f"│ {command.name} ")]
         assert summary in line
     assert max(map(len, shown.splitlines())) <= 80
     assert runner.invoke(app, []).output.strip() == shown.strip()
 
 
-@pytest.mark.parametrize("name", ["up", "migrate", "chat", "tree", "sessions"])
+@pytest.mark.parametrize("name", ["up", "migrate", "verify", "chat", "tree", "sessions", "import", "export"])
 def test_each_command_has_help(name: str) -> None:
     done = runner.invoke(app, [name, "-h"])
     assert done.exit_code == 0
@@ -54,6 +54,15 @@ def test_the_version_is_printed() -> None:
         (["tree"], "Missing argument"),
         (["nonsense"], "No such command"),
         (["sessions", "-n", "0"], "Invalid value for '--limit'"),
+        (["import"], "Missing argument"),
+        (["import", "no-such-file"], "error: no-such-file cannot be read: No such file or directory."),
+        (["import", "pyproject.toml", "--format", "mbox"], "'mbox' is not one of"),
+        (["import", "pyproject.toml"], "does not show clearly which format it has: say --format stemma"),
+        (["import", "pyproject.toml", "--request-id", "x"], "Invalid value for '--request-id'"),
+        (["import", "a", "b", "--request-id", "0198a0f0-0000-7000-8000-000000000000"], "is for one file"),
+        (["export", "id", "--format", "mbox"], "'mbox' is not one of"),
+        (["verify"], "Say which sessions, or --all"),
+        (["verify", "--all", "an-id"], "Say which sessions, or --all"),
     ],
 )
 def test_what_was_typed_wrongly_exits_with_2(arguments: list[str], told: str) -> None:
@@ -65,15 +74,17 @@ def test_what_was_typed_wrongly_exits_with_2(arguments: list[str], told: str) ->
 
 async def test_errors_are_the_apis_own_with_json(service: RunningService) -> None:
     unknown = "0198a0f0-0000-7000-8000-000000000000"
-    plain = await stemma("tree", unknown, STEMMA_CONVERSATION=service.address)
+    plain = await in_process("tree", unknown, STEMMA_CONVERSATION=service.address)
     assert (plain.code, plain.out, plain.err) == (1, "", "error: There is no such session. (NOT_FOUND)\n")
     for arguments in (["--json", "tree", unknown], ["tree", unknown, "--json"]):
-        done = await stemma(*arguments, STEMMA_CONVERSATION=service.address)
+        done = await in_process(*arguments, STEMMA_CONVERSATION=service.address)
         assert (done.code, done.out) == (1, "")
         status = json.loads(done.err)
         assert status["code"] == 5
         assert status["details"][0]["reason"] == "NOT_FOUND"
-    elsewhere = await stemma("chat", "--branch", "nowhere", lines=["x"], STEMMA_CONVERSATION=service.address)
+    elsewhere = await in_process(
+        "chat", "--branch", "nowhere", lines=["x"], STEMMA_CONVERSATION=service.address
+    )
     assert (elsewhere.code, elsewhere.err) == (1, "error: There is no branch 'nowhere'. There are: main.\n")
 
 

@@ -69,7 +69,9 @@ async def test_a_schema_of_a_newer_version_is_one_line(tmp_path: Path) -> None:
     database.close()
     done = await migrate("--database-url", url)
     assert (
-        done.stderr == "error: The database has a schema that this version does not know: use a newer one.\n"
+        done.stderr
+        == "error: The database has schema 9999, which this version does not know: start the version "
+        "that made it, or a newer one.\n"
     )
 
 

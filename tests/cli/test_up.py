@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -76,7 +77,7 @@ async def a_taken_port() -> AsyncIterator[str]:
         yield f"127.0.0.1:{taken.getsockname()[1]}"
 
 
-async def test_it_says_where_it_listens_what_it_says_to_try_works_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+async def test_what_it_says_to_try_works_and_ctrl_c_ends_it_after_the_reply_in_flight(tmp_path: Path) -> None:
     async with stemma_up(settings(tmp_path)) as program:
         conversation, http = program.addresses["conversation_service"], program.addresses["gateway"]
         await program.line("^Answers come from the scripted provider")
@@ -92,36 +93,33 @@ async def test_it_says_where_it_listens_what_it_says_to_try_works_and_ctrl_c_end
         assert done.code == 0
         assert session_id in done.out
         assert "You said: hello" in done.out
-        async with httpx.AsyncClient(base_url=http) as client:
-            path = (await client.get(f"/v1/sessions/{session_id}/path")).json()
-        assert [floor["depth"] for floor in path["floors"]] == [1]
         assert conversation in talk[1]
-
-        started = children(program.pid)
-        assert len(started) == 2
-        assert await program.stop(signal.SIGINT) == 0
+        async with httpx.AsyncClient(base_url=http, timeout=30.0) as client:
+            path = (await client.get(f"/v1/sessions/{session_id}/path")).json()
+            assert [floor["depth"] for floor in path["floors"]] == [1]
+            started = children(program.pid)
+            assert len(started) == 2
+            last = await last_frame(client, session_id, program)
+        assert last["floor"]["outputPage"]["messages"][0]["parts"][0]["text"]["text"].endswith("five")
+        assert await program.wait() == 0
         for pid in started.values():
             assert await gone(pid, 0.0)
         assert "stopping …" in program.lines
 
 
-async def test_a_reply_in_flight_gets_its_end_before_everything_stops(tmp_path: Path) -> None:
-    async with stemma_up(settings(tmp_path)) as program:
-        address, http = program.addresses["conversation_service"], program.addresses["gateway"]
-        async with connect(address) as client, httpx.AsyncClient(base_url=http, timeout=30.0) as rest:
-            session_id = await client.new_session()
-            body = {"requestId": request_for("CreateSession").request_id, "input": {"messages": [_said()]}}
-            url, head = f"/v1/sessions/{session_id}:respond", {"accept": "text/event-stream"}
-            async with rest.stream("POST", url, json=body, headers=head) as stream:
-                lines = stream.aiter_lines()
-                async for line in lines:
-                    if "two" in line:
-                        break
-                program.send(signal.SIGTERM)
-                rest_of_it = [line async for line in lines if line.startswith("data:")]
-        assert await program.wait() == 0
-        last = json.loads(rest_of_it[-1].removeprefix("data:"))["floorCommitted"]
-        assert last["floor"]["outputPage"]["messages"][0]["parts"][0]["text"]["text"].endswith("five")
+async def last_frame(client: httpx.AsyncClient, session_id: str, program: Running) -> dict[str, Any]:
+    """Of a slow reply, in the middle of which the program is interrupted."""
+    body = {"requestId": request_for("CreateSession").request_id, "input": {"messages": [_said()]}}
+    head = {"accept": "text/event-stream"}
+    async with client.stream("POST", f"/v1/sessions/{session_id}:respond", json=body, headers=head) as stream:
+        lines = stream.aiter_lines()
+        async for line in lines:
+            if "two" in line:
+                break
+        program.send(signal.SIGINT)
+        rest = [line async for line in lines if line.startswith("data:")]
+    frame: dict[str, Any] = json.loads(rest[-1].removeprefix("data:"))["floorCommitted"]
+    return frame
 
 
 def _said() -> dict[str, object]:

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stemma.kernel.v1 import message_pb2 as pb
-
 from conversation_service.domain.exports.model import ExportTree
 from conversation_service.domain.imports import read as reading
 from conversation_service.domain.imports.model import (
@@ -18,45 +16,16 @@ from conversation_service.domain.imports.model import (
     PlannedTree,
 )
 from conversation_service.domain.provenance import SOURCE_KEY
-from kernel.tree.message import File, Message, Reasoning, Text, ToolCall, ToolResult
+from kernel.tree.message import Message, Text
 from kernel.tree.model import FloorState, Role
-from kernel.wire.codec import page_content
+from kernel.wire.codec import WireCodec
 
 Said = tuple[Role, object, str, bool, tuple[tuple[str, str], ...]]
 Path = tuple[Said, ...]
 
 
-def message_pb(message: Message) -> pb.Message:
-    shown = pb.Message(role=pb.Role.Name(int(message.role)), name=message.name, hidden=message.hidden)
-    shown.metadata.update(message.metadata)
-    for part in message.parts:
-        into = shown.parts.add()
-        match part:
-            case Text():
-                into.text.text = part.text
-                into.text.SetInParent()
-            case File():
-                file = into.file
-                file.media_type, file.name = part.media_type, part.name
-                if part.uri:
-                    file.uri = part.uri
-                else:
-                    file.data = part.data
-            case ToolCall():
-                call = into.tool_call
-                call.call_id, call.name, call.arguments_json = part.call_id, part.name, part.arguments_json
-            case ToolResult():
-                result = into.tool_result
-                result.call_id, result.content, result.is_error = part.call_id, part.content, part.is_error
-            case Reasoning():
-                into.reasoning.text, into.reasoning.signature = part.text, part.signature
-                into.reasoning.SetInParent()
-    return shown
-
-
 def encode(messages: Sequence[Message]) -> bytes:
-    content = page_content(message_pb(message) for message in messages)
-    return content.blob if content else b""
+    return WireCodec().page(messages).blob
 
 
 def pieces(data: bytes, size: int = 65_536) -> Iterator[bytes]:

@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 from conversation_service.domain import limits
-from conversation_service.domain.exports.model import ExportTree
 from conversation_service.domain.exports.write import export
 from conversation_service.domain.imports import log, shape
-from conversation_service.domain.imports.model import BadConversation, Conversation, Node, PlannedTree
+from conversation_service.domain.imports.model import (
+    BadConversation,
+    Conversation,
+    NativeConversation,
+    Node,
+    PlannedTree,
+)
 from conversation_service.domain.imports.shape import plan
 from kernel.tree.message import Message, Text
 from kernel.tree.model import Role
@@ -28,17 +33,12 @@ def chain(count: int) -> Conversation:
     return Conversation(0, "T", nodes, str(count - 1), (), "import:test", b"")
 
 
-@pytest.fixture(scope="module")
-def long_talk() -> PlannedTree:
+def test_a_chain_of_100_000() -> None:
     tree = plan(chain(CHAIN))
     assert isinstance(tree, PlannedTree)
-    return tree
-
-
-def test_a_chain_of_100_000(long_talk: PlannedTree) -> None:
-    assert len(long_talk.floors) == CHAIN // 2
-    assert long_talk.head == CHAIN // 2 - 1
-    assert long_talk.floors[-1].parent_index == CHAIN // 2 - 2
+    assert len(tree.floors) == CHAIN // 2
+    assert tree.head == CHAIN // 2 - 1
+    assert tree.floors[-1].parent_index == CHAIN // 2 - 2
 
 
 def test_a_path_longer_than_a_session_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,18 +50,47 @@ def test_a_path_longer_than_a_session_may_have(monkeypatch: pytest.MonkeyPatch) 
     assert (result.reason, result.message) == ("LIMIT", "A path is longer than 100 turns.")
 
 
-@pytest.fixture(scope="module")
-def long_session(long_talk: PlannedTree) -> ExportTree:
-    return session_of(long_talk)
+def oasst_chain() -> bytes:
+    """200,000 levels of JSON: its depth is not the depth of a value."""
+    words = ('{"role":"prompter","text":"u","replies":[', '{"role":"assistant","text":"a","replies":[')
+    return ('{"prompt":' + "".join(words) * (CHAIN // 2) + "]}" * CHAIN + "}").encode()
 
 
-@pytest.mark.parametrize("format", ["oasst", "chatgpt", "log-jsonl"])
-def test_a_chain_of_100_000_in_each_format(format: str, long_session: ExportTree) -> None:
-    """In oasst that is 200,000 levels of JSON: its depth is not the depth of a value."""
-    read = planned(format, b"".join(export(format, long_session)))
+def chatgpt_chain() -> bytes:
+    words = ('{"author":{"role":"user"},"content":"u"}', '{"author":{"role":"assistant"},"content":"a"}')
+    nodes = (f'"{n}":{{"parent":"{n - 1}","message":{words[n % 2]}}}' for n in range(1, CHAIN))
+    first = f'"0":{{"parent":null,"message":{words[0]}}}'
+    return f'[{{"current_node":"{CHAIN - 1}","mapping":{{{first},{",".join(nodes)}}}}}]'.encode()
+
+
+def log_chain() -> bytes:
+    words = ('"role":"user","content":"u"', '"role":"assistant","content":"a"')
+    return "\n".join(f'{{"id":{n},{words[n % 2]}}}' for n in range(CHAIN)).encode()
+
+
+@pytest.mark.parametrize(
+    ("format", "data"),
+    [("oasst", oasst_chain()), ("chatgpt", chatgpt_chain()), ("log-jsonl", log_chain())],
+    ids=["oasst", "chatgpt", "log-jsonl"],
+)
+def test_a_chain_of_100_000_in_each_format(format: str, data: bytes) -> None:
+    read = planned(format, data)
     assert len(read.floors) == CHAIN // 2
     assert read.head == CHAIN // 2 - 1
     assert read.messages == len(plan_head(read)) == CHAIN
+
+
+@pytest.mark.parametrize("format", ["oasst", "chatgpt", "log-jsonl", "stemma"])
+def test_a_long_session_is_written_without_recursion(format: str) -> None:
+    tree = plan(chain(6_000))
+    assert isinstance(tree, PlannedTree)
+    (read,) = plans(format, export(format, session_of(tree)))
+    if format == "stemma":
+        assert isinstance(read, NativeConversation)
+        assert len(read.tree.floors) == 3_000
+    else:
+        assert isinstance(read, PlannedTree)
+        assert len(plan_head(read)) == 6_000
 
 
 @pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT])
@@ -93,18 +122,19 @@ def test_a_million_nodes_are_over_the_cap() -> None:
     assert (two.reason, two.index) == ("LIMIT", 1)
 
 
-def log_lines(count: int) -> Iterator[bytes]:
-    for start in range(0, count, 10_000):
-        yield b"".join(b'{"id":%d,"role":"user"}\n' % n for n in range(start, start + 10_000))
-
-
 def test_a_log_over_the_cap_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "MAX_NODES", 10_000)
-    chunks = log_lines(1_000_000)
-    (result,) = plans("log-jsonl", chunks)
+    taken: list[int] = []
+
+    def chunks() -> Iterator[bytes]:
+        for start in range(0, 1_000_000, 1_000):
+            taken.append(start)
+            yield b"".join(b'{"id":%d,"role":"user"}\n' % n for n in range(start, start + 1_000))
+
+    (result,) = plans("log-jsonl", chunks())
     assert isinstance(result, BadConversation)
     assert result.reason == "LIMIT"
-    assert next(chunks).startswith(b'{"id":20000,')
+    assert len(taken) == 11
 
 
 def test_a_million_replies_are_over_the_cap() -> None:

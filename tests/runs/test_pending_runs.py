@@ -188,6 +188,38 @@ async def test_abandoning_with_a_wrong_head_leaves_the_run(stage: Stage, session
     assert await stage.other.path_ids(session) == [first.floor_id, floor.floor_id]
 
 
+def flowing() -> dict[str, Any]:
+    """A model that does not wait: words without end, one every few milliseconds."""
+    return {"deltas": [f"word {number} " for number in range(80)], "delay_ms": 4}
+
+
+async def test_what_was_shown_of_a_flowing_run_is_what_is_kept(stage: Stage, session: str) -> None:
+    for _ in range(5):
+        watch = await stage.watch(session, stage.part(flowing())).started()
+        while len(watch.frames) < 4:
+            await watch.next()
+        await stage.client.call("AbandonFloor", floor_id=watch.floor_id)
+        frames = await watch.end()
+        assert kinds(frames)[-1] == "cancelled"
+        assert texts(end_of(frames).output_page) == [text_of_frames(frames)]
+
+
+async def test_a_run_that_is_not_abandoned_after_all_goes_on(stage: Stage, session: str) -> None:
+    """Others try, and are refused; nothing of the text is lost or shown twice."""
+    root = (await stage.branch(session)).head_floor_id
+    first = end_of(await stage.play(session))
+    watch = await stage.watch(session, stage.part(flowing())).started()
+    late = {"on_pending": floor_pb2.ON_PENDING_ABANDON, "expected_head": root}
+    while len(watch.frames) < 6:
+        await watch.next()
+        refusal = await stage.other.refused("AppendFloor", session_id=session, input=[user("x")], **late)
+        assert refusal.reason == "HEAD_MOVED"
+    frames = await watch.end()
+    assert kinds(frames)[-1] == "floor_committed"
+    assert text_of_frames(frames) == "".join(flowing()["deltas"])
+    assert end_of(frames).parent_floor_id == first.floor_id
+
+
 @pytest.mark.parametrize(("given", "kept"), [("changed my mind", "changed my mind"), ("", "ABANDONED")])
 async def test_abandon_floor_ends_the_run(stage: Stage, session: str, given: str, kept: str) -> None:
     part, watch = await in_mid_run(stage, session)

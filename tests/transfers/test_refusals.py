@@ -4,21 +4,25 @@ import asyncio
 import gzip
 import io
 import json
+import random
+import uuid
 import zipfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
 import pytest
-from google.api import httpbody_pb2
+from sqlalchemy import text
 from stemma.conversation.v1 import session_service_pb2 as pb
 from stemma.conversation.v1 import session_service_pb2_grpc
 
+from conversation_service.app import imports
 from conversation_service.rpc.sessions import Sessions
 from conversation_service.rpc.transfers import Transfers, UploadLimits
 from kernel.rpc.server import serve
 from kernel.rpc.tokens import PageTokens
+from kernel.storage.engine import Engines
 from tests.support.client import Refusal, refusal_of
 from tests.transfers.files import Files, chunk, header, new_id, rest_of, upload
 from tests.transfers.test_repeats import tree
@@ -60,26 +64,26 @@ async def limited(files: Files, **limits: Any) -> AsyncIterator[Files]:
         await server.stop()
 
 
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [],
-        [chunk(b"x")],
-        [pb.ImportSessionsRequest()],
-        [header("oasst"), header("oasst")],
-        [header("oasst"), chunk(tree("one")), header("oasst")],
-        [header("oasst"), pb.ImportSessionsRequest()],
-        [header("")],
-        [header("OASST")],
-        [header("oasst", "0" * 8)],
-        [header("oasst", "00000000-0000-0000-0000-000000000000")],
-        [header("oasst", project_id="x")],
-        [header("oasst", file_name="x" * 501)],
-        [header("oasst", file_name="\0")],
-    ],
-)
-async def test_bad_input_51_messages(files: Files, messages: Sequence[pb.ImportSessionsRequest]) -> None:
-    assert await refusal(files, stream(*messages)) == INVALID
+BAD_MESSAGES: list[list[pb.ImportSessionsRequest]] = [
+    [],
+    [chunk(b"x")],
+    [pb.ImportSessionsRequest()],
+    [header("oasst"), header("oasst")],
+    [header("oasst"), chunk(tree("one")), header("oasst")],
+    [header("oasst"), pb.ImportSessionsRequest()],
+    [header("")],
+    [header("OASST")],
+    [header("oasst", "0" * 8)],
+    [header("oasst", "00000000-0000-0000-0000-000000000000")],
+    [header("oasst", project_id="x")],
+    [header("oasst", file_name="x" * 501)],
+    [header("oasst", file_name="\0")],
+]
+
+
+async def test_bad_input_51_messages(files: Files) -> None:
+    for messages in BAD_MESSAGES:
+        assert await refusal(files, stream(*messages)) == INVALID, messages
 
 
 async def test_bad_input_51_limits(files: Files) -> None:
@@ -167,34 +171,45 @@ async def test_a_bad_conversation_does_not_stop_the_others(files: Files) -> None
     assert ["error" in one for one in answer.json()["results"]] == [False, True] * len(bad) + [False]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"\n\n", gzip.compress(b""), gzip.compress(b"x")[:-9], b"PK\x03\x04 no zip", b"PK\x05\x06"],
-)
-async def test_a_file_that_is_none(files: Files, data: bytes) -> None:
-    assert await refusal(files, upload(data, "oasst")) == INVALID
+NO_FILES = [
+    b"",
+    b"\n\n",
+    gzip.compress(b""),
+    gzip.compress(b"x")[:-9],
+    b"PK\x03\x04 no zip",
+    b"PK\x05\x06",
+]
+
+
+async def test_a_file_that_is_none(files: Files) -> None:
     async with rest_of(files) as http:
-        answer = await http.post(f"/v1/sessions:import?format=oasst&requestId={new_id()}", content=data)
-    assert (answer.status_code, answer.json()["code"]) == (400, 3)
+        for data in NO_FILES:
+            assert await refusal(files, upload(data, "oasst")) == INVALID, data
+            path = f"/v1/sessions:import?format=oasst&requestId={new_id()}"
+            answer = await http.post(path, content=data)
+            assert (answer.status_code, answer.json()["code"]) == (400, 3), data
 
 
 async def test_what_landed_before_the_file_broke_stays(files: Files) -> None:
     """And a repeat with the whole file goes on from there."""
-    data = b"".join(tree(f"tree {n} {new_id()}") for n in range(2000))
+    # Hardly packed, so that a part of the packed file is that part of it.
+    data = b"".join(tree(f"tree {n} {random.Random(n).randbytes(10_000).hex()}") for n in range(40))
     packed = gzip.compress(data)
     request_id = new_id()
-    landed = []
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        async for answer in files.open(upload(packed[: len(packed) // 4], "oasst", request_id)):
+    landed: list[pb.ImportResult] = []
+
+    async def cut_off() -> None:
+        async for answer in files.open(upload(packed[: len(packed) // 2], "oasst", request_id)):
             landed.append(answer.result)
+
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await cut_off()
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-    assert 0 < len(landed) < 2000
+    assert 0 < len(landed) < 40
     assert {one.session_id for one in await files.sessions()} == {one.session_id for one in landed}
-    cut = len(landed) + 1
-    whole = gzip.compress(b"".join(data.splitlines(keepends=True)[:cut]))
-    results = await files.imported("oasst", whole, request_id)
+    results = await files.imported("oasst", packed, request_id)
     assert results[: len(landed)] == landed
-    assert len(results) == cut
+    assert len(await files.sessions()) == len(results) == 40
 
 
 async def test_exports_refuse(files: Files) -> None:
@@ -219,4 +234,29 @@ async def test_exports_refuse(files: Files) -> None:
         answer = await http.get(f"/v1/sessions/{session_id}/export")
         assert (answer.status_code, answer.json()["code"]) == (404, 5)
         assert "content-disposition" not in answer.headers
-    assert httpbody_pb2.HttpBody.DESCRIPTOR.full_name == "google.api.HttpBody"
+
+
+async def test_bad_input_56_what_fails_its_digest_is_not_exported(files: Files, migrated_url: str) -> None:
+    broken, sound = [await files.one("oasst", tree(name)) for name in ("one", "two")]
+    engines = Engines(migrated_url)
+    try:
+        async with engines.writing() as connection:
+            key = broken if connection.dialect.name == "postgresql" else uuid.UUID(broken).bytes
+            statement = "UPDATE floor SET output_blob = input_blob WHERE session_id = :s AND depth = 1"
+            assert (await connection.execute(text(statement), {"s": key})).rowcount == 1
+    finally:
+        await engines.close()
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await files.exported(broken)
+    told = refusal_of(caught.value)
+    assert (told.code, told.reason) == ("DATA_LOSS", "DIGEST_MISMATCH")
+    assert await files.exported(sound)
+
+
+async def test_a_file_of_too_many_conversations(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "MAX_CONVERSATIONS", 3)
+    assert len(await files.imported("oasst", b"".join(tree(f"{n}") for n in range(3)))) == 3
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await files.imported("oasst", b"".join(tree(f"{n}") for n in range(4)))
+    told = refusal_of(caught.value)
+    assert (told.code, told.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")

@@ -1,11 +1,13 @@
 """What every call goes through."""
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.message import Message
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from stemma_cli.errors import api_error
 
@@ -24,8 +26,8 @@ class Calls:
     """One channel. `address` is where it leads, for what is said of it."""
 
     def __init__(self, channel: grpc.Channel, address: str) -> None:
-        self._channel = channel
         self.address = address
+        self._health: Any = health_pb2_grpc.HealthStub(channel)
 
     def _call(
         self,
@@ -50,9 +52,22 @@ class Calls:
             request.page_token = page.next_page_token
 
     def wait_until_reachable(self, seconds: float) -> bool:
-        """Whether there is a connection, after at most `seconds`."""
-        try:
-            grpc.channel_ready_future(self._channel).result(seconds)
-        except grpc.FutureTimeoutError:
-            return False
-        return True
+        """Whether there is a service that takes calls, after at most `seconds`: one that stops takes none.
+
+        Asks the service's own health, which says so again whenever it changes. Watching the channel instead
+        would leave a thread that complains when the channel is closed.
+        """
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            watch = self._health.Watch(health_pb2.HealthCheckRequest(), timeout=left, wait_for_ready=True)
+            try:
+                if any(answer.status == health_pb2.HealthCheckResponse.SERVING for answer in watch):
+                    return True
+            except grpc.RpcError as error:
+                code: grpc.StatusCode = error.code()
+                if code is grpc.StatusCode.UNIMPLEMENTED:
+                    # It has no health to ask for, and is there.
+                    return True
+            finally:
+                watch.cancel()
+        return False

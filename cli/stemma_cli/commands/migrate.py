@@ -44,7 +44,6 @@ def migrate(
 
 
 async def _migrated(url: str) -> str:
-    from alembic.util import CommandError
     from asyncpg import PostgresError
     from sqlalchemy.exc import ArgumentError, DBAPIError
 
@@ -63,10 +62,6 @@ async def _migrated(url: str) -> str:
         raise CliError("The database cannot be reached: is it running, and is the URL right?") from None
     except StemmaError as error:
         raise CliError(error.message) from None
-    except CommandError:
-        raise CliError(
-            "The database has a schema that this version does not know: use a newer one."
-        ) from None
     except (DBAPIError, PostgresError, Refused) as error:
         raise CliError(f"The database was not changed, it says: {_driver_words(error)}.") from None
     except OSError as error:

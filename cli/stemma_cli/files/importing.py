@@ -1,6 +1,5 @@
 """Sending one file in, and what became of each of its conversations; over connections that break, too."""
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -12,11 +11,10 @@ from stemma_cli.errors import ApiError, CliError
 from stemma_cli.files.source import Source
 from stemma_cli.progress import Progress
 
-# How often the file is sent again without a new conversation, seconds until there must be a server again,
-# and between two tries.
+# How often the file is sent again without a new conversation, and seconds until there must be a service
+# again.
 _TRIES = 5
 _PATIENCE = 20.0
-_PAUSE = 0.5
 
 
 class Import:
@@ -56,12 +54,13 @@ class Import:
                 if self._unsendable is not None:
                     raise self._unsendable from None
                 lost = 1 if self.landed > before else lost + 1
-                if not _passing(error) or lost > _TRIES:
+                if not _passing(error) or lost > _TRIES or not self._back():
                     raise
-            self._progress.aside("connection lost; sending the file again under the same request id …")
-            # There may be none yet, or one that is stopping.
-            self._client.wait_until_reachable(_PATIENCE)
-            time.sleep(_PAUSE)
+
+    def _back(self) -> bool:
+        """Whether there is a server again: one that stops is none."""
+        self._progress.aside("connection lost; sending the file again under the same request id …")
+        return self._client.wait_until_reachable(_PATIENCE)
 
     def _once(self) -> Iterator[session_service_pb2.ImportSessionsResponse]:
         with closing(self._client.import_sessions(self._requests())) as answers:

@@ -21,10 +21,11 @@ _NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Messages by number, in the file's order. `children` and `roots` are in sibling order; `head`
-    None is before the first message."""
+    """Messages by number, in the file's order, and their sizes in bytes. `children` and `roots` are in
+    sibling order; `head` None is before the first message."""
 
     messages: Sequence[Message]
+    sizes: Sequence[int]
     children: Sequence[Sequence[int]]
     roots: Sequence[int]
     head: int | None
@@ -42,8 +43,7 @@ def forest(conversation: Conversation, warnings: Warnings) -> Forest:
         raise refuse("The parents of some messages form a cycle.")
     kept = {node: number for number, node in enumerate(n for n, node in enumerate(nodes) if node.message)}
     messages = [node.message for node in nodes if node.message]
-    for number, message in enumerate(messages, 1):
-        check_message(message, f"Message {number}")
+    sizes = [check_message(message, f"Message {number}") for number, message in enumerate(messages, 1)]
     children: list[list[int]] = [[] for _ in messages]
     tops: list[int] = []
     for node in order:
@@ -52,10 +52,10 @@ def forest(conversation: Conversation, warnings: Warnings) -> Forest:
             (tops if parent == _NOWHERE else children[kept[parent]]).append(kept[node])
     head = _head(conversation, numbers, warnings)
     if head is None:
-        return Forest(messages, children, tops, _last_leaf(children))
+        return Forest(messages, sizes, children, tops, _last_leaf(children))
     while head != _NOWHERE and head not in kept:
         head = above[head]
-    return Forest(messages, children, tops, None if head == _NOWHERE else kept[head])
+    return Forest(messages, sizes, children, tops, None if head == _NOWHERE else kept[head])
 
 
 def _numbers(nodes: Sequence[Node]) -> dict[str, int]:

@@ -16,7 +16,6 @@ from conversation_service.domain.limits import (
     Refused,
     check_message,
     refuse,
-    size,
 )
 from conversation_service.domain.strict_json import NotJson, loads
 from kernel.tree.digest import ROOT_DIGEST, floor_digest, page_digest
@@ -121,9 +120,7 @@ class _Digests:
 def _check_page(page: ExportPage) -> None:
     if not 1 <= len(page.messages) <= MAX_PAGE_MESSAGES:
         raise Refused(LIMIT, f"A page has no message, or more than {MAX_PAGE_MESSAGES}.")
-    for message in page.messages:
-        check_message(message, "A message")
-    if sum(size(message) for message in page.messages) > MAX_PAGE_BYTES:
+    if sum(check_message(message, "A message") for message in page.messages) > MAX_PAGE_BYTES:
         raise Refused(LIMIT, "A page is larger than 3 MiB.")
 
 

@@ -24,7 +24,6 @@ from conversation_service.domain.limits import (
     MAX_PAGE_MESSAGES,
     MAX_PATH_FLOORS,
     Refused,
-    size,
 )
 from kernel.tree.message import Message
 from kernel.tree.model import Role
@@ -138,12 +137,12 @@ class _Shaper:
     def _page(self, first: int) -> tuple[Page, int]:
         """The messages of the page that begins at `first`, and the last one's number."""
         last, held = first, [self.messages[first]]
-        total = size(held[0])
+        total = self._forest.sizes[first]
         while last != self._forest.head and len(below := self._forest.children[last]) == 1:
             message = self.messages[below[0]]
             if (message.role in _INPUT) != (held[0].role in _INPUT):
                 break
-            total += size(message)
+            total += self._forest.sizes[below[0]]
             if len(held) == MAX_PAGE_MESSAGES or total > MAX_PAGE_BYTES:
                 self._warnings.add(
                     "A run of messages is longer than a page may be: it is continued on another."
