@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+FUZZ_SECONDS ?= 60
 BIN := .venv/bin
 ENV := .venv/.made
 
@@ -33,6 +34,10 @@ protos: $(ENV) ## Generate protos/gen from protos/stemma
 
 mutants: $(ENV) ## Plant the faults of tools/mutants.toml one by one: each must be caught by its test
 	@$(BIN)/python -m tools.mutants $(ARGS)
+
+fuzz: $(ENV) ## Damage import files for a minute per format: a clear error is all that may come of it
+	@printf '%s\n' stemma oasst chatgpt log-jsonl \
+	  | xargs -P 2 -I '{}' $(BIN)/python -m tests.formats.fuzz '{}' --seconds $(FUZZ_SECONDS)
 
 import-300mb: $(ENV) ## Import a generated file of 300 MB: memory must stay flat
 	@IMPORT_MEGABYTES=300 $(BIN)/python -m pytest tests/transfers/test_memory.py

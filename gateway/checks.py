@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from google.protobuf import duration_pb2, timestamp_pb2
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
-from gateway.strict_json import is_storable
 from kernel.errors import Violation
+from kernel.strict_json import is_storable
 
 _MAX_VIOLATIONS = 20
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}|1[0-9]{19}")

@@ -1,7 +1,6 @@
 """The gateway's process: settings from the environment, one line when it is ready, 0 at a clean end."""
 
 import asyncio
-import logging
 import signal
 import sys
 
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 from gateway.app import build
 from gateway.server import serve
 from gateway.settings import Settings
+from kernel.rpc.logs import configure_logs
 
 __all__ = ["build", "main"]
 
@@ -18,11 +18,12 @@ __all__ = ["build", "main"]
 def main() -> None:
     """Runs until SIGTERM or SIGINT. Exits with 2 for settings that it refuses, 1 for an address that
     cannot be had."""
-    _log_to_stderr()
     try:
         settings = Settings()
     except ValidationError as error:
         sys.exit(_refused(error))
+    # stdout is for the one line that says where we listen.
+    configure_logs(style=settings.log_format, level=settings.log_level)
     try:
         asyncio.run(_run(settings))
     except OSError as error:
@@ -39,7 +40,9 @@ async def _run(settings: Settings) -> None:
 
 
 def _say_ready(url: str) -> None:
-    structlog.get_logger("gateway").info("authentication is off: everybody on this machine is the owner")
+    structlog.get_logger("gateway").warning(
+        "STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`"
+    )
     print(f"gateway listening on {url}", flush=True)
 
 
@@ -49,9 +52,3 @@ def _refused(error: ValidationError) -> int:
         text = one["msg"].removeprefix("Value error, ")
         print(f"gateway: {name}: {text}" if name else f"gateway: {text}", file=sys.stderr)
     return 2
-
-
-def _log_to_stderr() -> None:
-    """stdout is for the one line that says where we listen."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))

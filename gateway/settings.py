@@ -42,6 +42,9 @@ class Settings(BaseSettings):
     # Host names, comma-separated, that a Host header may hold besides loopback's and our own.
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
 
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: Literal["json", "console"] = "json"
+
     gateway_call_timeout: PositiveFloat = 30
     # For a whole body; of a file to import, for the next piece of it.
     gateway_body_timeout: PositiveFloat = 30

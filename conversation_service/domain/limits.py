@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from conversation_service.domain.strict_json import NotJson, loads
+from kernel.strict_json import NotJson, loads
 from kernel.tree.message import File, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 MAX_MESSAGE_BYTES = 1024 * 1024

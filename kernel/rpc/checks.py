@@ -11,7 +11,7 @@ from typing import ParamSpec, Protocol, TypeVar, cast
 from google.protobuf.descriptor import EnumDescriptor
 
 from kernel.errors import Invalid, Violation, invalid
-from kernel.rpc.strict_json import NotJson, check_json
+from kernel.strict_json import NotJson, loads
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -128,13 +128,13 @@ def enum_field(value: int, enum: EnumDescriptor | EnumWrapper, field: str, defau
 
 
 def json_text(value: str, field: str, *, required: bool = True) -> str:
-    """JSON text, checked (see strict_json.check_json) and given back as it came."""
+    """JSON text, checked (see kernel.strict_json) and given back as it came."""
     if not value:
         if required:
             raise invalid(field, "is required")
         return value
     try:
-        check_json(value)
+        loads(value)
     except NotJson as error:
         raise invalid(field, str(error)) from None
     return value

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from stemma.kernel.v1 import message_pb2
 
 from kernel.errors import Invalid, Violation
-from kernel.rpc.strict_json import NotJson, check_json
+from kernel.strict_json import NotJson, loads
 
 MAX_MESSAGES = 1_000
 MAX_MESSAGE_BYTES = 1024 * 1024
@@ -98,7 +98,7 @@ def _of_tool_call(call: message_pb2.ToolCallPart, path: str) -> Iterator[Violati
     yield from _text(call.name, f"{path}.name", required=True, maximum=MAX_NAME)
     if call.arguments_json:
         try:
-            check_json(call.arguments_json)
+            loads(call.arguments_json)
         except NotJson as error:
             yield Violation(f"{path}.arguments_json", str(error))
 

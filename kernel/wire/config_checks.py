@@ -6,7 +6,7 @@ from typing import Any
 
 from stemma.kernel.v1 import config_pb2, effects_pb2
 
-from kernel.rpc.strict_json import NotJson, check_json
+from kernel.strict_json import NotJson, loads
 
 MAX_SYSTEM_PROMPT = 256 * 1024
 MAX_STOPS = 16
@@ -123,7 +123,7 @@ def _json_text(text: str, path: str, maximum: int) -> Faults:
         yield path, f"is at most {maximum // 1024} KiB"
         return
     try:
-        check_json(text)
+        loads(text)
     except NotJson as error:
         yield path, str(error)
         return

@@ -81,7 +81,7 @@ async def test_a_network_that_fails_is_taken_up_again_and_progress_is_shown(
         proxy.cut()
         await terminal.see("connection lost; sending the file again under the same request id …")
         gate.open()
-        await terminal.see(r"12 conversations, 24 turns of 36 messages\.")
+        await terminal.see(r"12 conversations,\s+24\s+turns\s+of\s+36\s+messages\.")
         assert await terminal.end() == 0
     ids = re.findall(r"✓ (\S{36})  2 turns", terminal.shown)
     assert len(ids) == 12

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from conversation_service.domain.imports.model import BadConversation, Conversation, NativeConversation
-from conversation_service.domain.strict_json import MAX_DEPTH, NotJson, loads
+from kernel.strict_json import MAX_DEPTH, NotJson, loads
 from tests.formats.support import chatgpt_conversation, chatgpt_node, found
 from tests.formats.test_stemma import data_of, lines
 

@@ -36,7 +36,7 @@ def test_bad_input_58_null_and_array_bodies(body: bytes) -> None:
     "body", [b"{", b'{"a"}', b"{'a': 1}", b'{"a": 1,}', b"{} {}", b"\xef\xbb\xbf{}", b'{"a": "\n"}']
 )
 def test_what_is_not_json_is_told_its_place_only(body: bytes) -> None:
-    assert refused(body).startswith("The body is not valid JSON (line ")
+    assert refused(body).startswith("The body is not JSON, at character ")
 
 
 def test_bytes_that_are_not_utf8() -> None:
@@ -66,20 +66,21 @@ def test_bad_input_29_six_mebibytes_of_unclosed_strings_take_no_quadratic_time()
 
 
 def test_bad_input_30_duplicate_keys() -> None:
-    assert "one key twice" in refused(b'{"a": 1, "a": 1}')
-    assert "one key twice" in refused(b'{"x": [{"a": 1, "\\u0061": 2}]}')
+    assert "same key twice" in refused(b'{"a": 1, "a": 1}')
+    assert "same key twice" in refused(b'{"x": [{"a": 1, "\\u0061": 2}]}')
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
 def test_bad_input_30_what_is_no_number(text: str) -> None:
-    assert "not JSON" in refused(f'{{"a": {text}}}'.encode())
+    assert "which JSON does not know" in refused(f'{{"a": {text}}}'.encode())
 
 
 @pytest.mark.parametrize("text", ["1e999", "-1e999", "1" * 5000, "-" + "1" * 5000, "1." + "0" * 9 + "e400"])
 def test_bad_input_30_numbers_without_a_value(text: str) -> None:
-    assert "too large" in refused(f'{{"a": {text}}}'.encode())
+    told = refused(f'{{"a": {text}}}'.encode())
+    assert "too large" in told or "longer than 1000 characters" in told
 
 
 @pytest.mark.parametrize("key", ["\\u0000", "\\ud800", "a\\udfff"])
 def test_bad_input_32_keys(key: str) -> None:
-    assert "a key with" in refused(f'{{"{key}": 1}}'.encode())
+    assert "NUL or half a surrogate pair" in refused(f'{{"{key}": 1}}'.encode())

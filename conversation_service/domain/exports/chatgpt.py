@@ -7,7 +7,7 @@ from conversation_service.domain.exports.model import ExportTree
 from conversation_service.domain.exports.plain import extension, texts, time_of
 from conversation_service.domain.exports.thread import Said, Thread, thread
 from conversation_service.domain.message_json import ROLE_NAMES
-from conversation_service.domain.strict_json import NotJson, dumps, loads
+from kernel.strict_json import NotJson, dumps, loads
 from kernel.tree.message import Message
 from kernel.tree.model import Role
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage, ExportTree
 from conversation_service.domain.message_json import message_json
-from conversation_service.domain.strict_json import dumps
+from kernel.strict_json import dumps
 from kernel.tree.model import Slot
 
 VERSION = 1

@@ -26,7 +26,7 @@ from conversation_service.domain.imports.text import TooLong
 from conversation_service.domain.limits import INVALID, LIMIT, MAX_NAME, Refused, refuse
 from conversation_service.domain.message_json import ROLES, message_of
 from conversation_service.domain.provenance import TIME_KEY, untrusted
-from conversation_service.domain.strict_json import NotJson, dumps, loads
+from kernel.strict_json import NotJson, dumps, loads
 from kernel.tree.message import Message
 from kernel.tree.model import Role
 

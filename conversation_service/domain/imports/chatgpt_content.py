@@ -9,7 +9,7 @@ from typing import Any
 
 from conversation_service.domain.imports.model import Warnings
 from conversation_service.domain.limits import MAX_NAME
-from conversation_service.domain.strict_json import dumps
+from kernel.strict_json import dumps
 from kernel.tree.message import File, Part, Reasoning, Text
 
 _TEXT_MEMBERS = ("text", "result", "content")

@@ -29,7 +29,7 @@ from conversation_service.domain.imports.text import TooLong, lines
 from conversation_service.domain.limits import LIMIT, MAX_NAME, MAX_TITLE, Refused, refuse
 from conversation_service.domain.message_json import ROLES, message_of
 from conversation_service.domain.provenance import TIME_KEY, untrusted
-from conversation_service.domain.strict_json import NotJson, dumps, loads
+from kernel.strict_json import NotJson, dumps, loads
 from kernel.tree.message import Message
 from kernel.tree.model import Role
 

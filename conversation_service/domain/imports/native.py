@@ -17,7 +17,7 @@ from conversation_service.domain.limits import (
     check_message,
     refuse,
 )
-from conversation_service.domain.strict_json import NotJson, loads
+from kernel.strict_json import NotJson, loads
 from kernel.tree.digest import ROOT_DIGEST, floor_digest, page_digest
 from kernel.tree.model import FloorState, Page, PageContent
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from conversation_service.domain.imports.model import MAX_NODES
 from conversation_service.domain.limits import LIMIT, Refused
-from conversation_service.domain.strict_json import NotJson
+from kernel.strict_json import NotJson
 
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{}]', re.DOTALL)
 _AFTER_KEY = re.compile(r"\s*:\s*")

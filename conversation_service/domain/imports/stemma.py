@@ -25,7 +25,7 @@ from conversation_service.domain.imports.native import checked
 from conversation_service.domain.imports.text import TooLong, lines
 from conversation_service.domain.limits import LIMIT, Refused, refuse
 from conversation_service.domain.message_json import message_of
-from conversation_service.domain.strict_json import NotJson, loads
+from kernel.strict_json import NotJson, loads
 from kernel.tree.model import FloorState, Slot, Usage
 
 SOURCE = "import:stemma"

@@ -19,6 +19,11 @@ _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
+def is_storable(text: str) -> bool:
+    """False for text with NUL or half a surrogate pair, which no field can hold."""
+    return _NOT_TEXT.search(text) is None
+
+
 class NotJson(ValueError):
     """The text is not JSON as allowed here; says why, and never quotes it. `reason` is INVALID, or
     LIMIT for what is too large."""
