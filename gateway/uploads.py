@@ -63,8 +63,13 @@ async def _send(call: Any, header: pb.ImportHeader, request: Request, settings: 
     try:
         await call.write(pb.ImportSessionsRequest(header=header))
         async for piece in pieces:
+            # A write to a call that has ended would put an error of its own in the place of the
+            # service's answer.
+            if call.done():
+                return
             await call.write(pb.ImportSessionsRequest(chunk=piece))
-        await call.done_writing()
+        if not call.done():
+            await call.done_writing()
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return
 

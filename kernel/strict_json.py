@@ -33,14 +33,15 @@ class NotJson(ValueError):
         self.reason = reason
 
 
-def loads(data: bytes | str, *, depth: int | None = None) -> object:
+def loads(data: bytes | str, *, depth: int | None = None, texts: bool = True) -> object:
     """The value of one JSON text in UTF-8.
 
     Refused besides what JSON refuses: more than 32 levels, a key twice in one object, NaN and
     infinities (also by size, 1e999), numbers longer than 1,000 characters, and NUL or half a
     surrogate pair in a text, and (LIMIT) more than 2,500,000 values, counted generously by commas
     and brackets. Integers are exact. `depth` says how deep the text is nested, when
-    that is known already.
+    that is known already. With `texts` off, texts that are values are left for the caller to check,
+    who can say which one is at fault; keys never are.
 
     Raises: NotJson.
     """
@@ -54,7 +55,7 @@ def loads(data: bytes | str, *, depth: int | None = None) -> object:
     except json.JSONDecodeError as error:
         raise NotJson(f"is not JSON, at character {error.pos}") from None
     if _SUSPECT.search(text):
-        _check_texts(value)
+        _check_texts(value, values=texts)
     return value
 
 
@@ -113,14 +114,15 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _check_texts(value: object) -> None:
+def _check_texts(value: object, *, values: bool) -> None:
     waiting = [value]
     while waiting:
         current = waiting.pop()
         if isinstance(current, dict):
-            waiting.extend(current.keys())
+            if any(map(_NOT_TEXT.search, current)):
+                raise NotJson("has a NUL or half a surrogate pair in a key")
             waiting.extend(current.values())
         elif isinstance(current, list):
             waiting.extend(current)
-        elif isinstance(current, str) and _NOT_TEXT.search(current):
+        elif values and isinstance(current, str) and _NOT_TEXT.search(current):
             raise NotJson("has a NUL or half a surrogate pair in a text")

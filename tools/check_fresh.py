@@ -64,7 +64,7 @@ def first_curl(readme: str, address: str) -> str:
     Raises NotFreshError without one.
     """
     for block in BLOCK.findall(readme):
-        if re.search(r"^\s*curl\b|\$\(curl\b", block, re.MULTILINE):
+        if re.search(r"(^|[\s(])curl -", block):
             script, replaced = README_ADDRESS.subn(address, block)
             if not replaced:
                 raise NotFreshError(f"README's first curl does not call port 8080:\n{block}")

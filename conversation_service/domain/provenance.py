@@ -6,7 +6,7 @@ from kernel.tree.message import Message
 
 # In the metadata of every imported message, whatever its file says (bad input 46): it was said by
 # nobody here. Pages say more: their source is `import:<format>`.
-SOURCE_KEY, UNTRUSTED = "source", "untrusted_import"
+SOURCE_KEY, UNTRUSTED = "stemma.provenance", "untrusted_import"
 # When it was said, in the file's own words.
 TIME_KEY = "time"
 

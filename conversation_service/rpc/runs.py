@@ -26,6 +26,8 @@ from kernel.verbs.env import Env
 from kernel.wire.frames import frame_pb
 from kernel.wire.trees import floor_pb, maybe_branch_pb, run_pb
 
+_MAX_CANDIDATES = 8
+
 
 class Runs:
     def __init__(self, env: Env, generation: Generation) -> None:
@@ -49,7 +51,7 @@ class Runs:
         )
         finished = False
         try:
-            async for frame in _frames(run):
+            async for frame in self._frames(run, call):
                 yield pb.RespondResponse(
                     event=frame_pb(run.run_id, run.floor_id, run.before, run.last_input, frame)
                 )
@@ -79,19 +81,20 @@ class Runs:
             run=run_pb(run), floor=floor_pb(done.shown), branch=maybe_branch_pb(done.branch)
         )
 
-
-async def _frames(run: Responding) -> AsyncIterator[Frame]:
-    if run.live is None:
-        for frame in run.frames:
-            yield frame
-        return
-    try:
-        async for frame in run.live.subscribe():
-            yield frame
-    except RunLost:
-        raise Unavailable(
-            "UNAVAILABLE", "The run was cut off: read the floor, or retry with the same request_id."
-        ) from None
+    async def _frames(self, run: Responding, call: Call) -> AsyncIterator[Frame]:
+        if run.live is None:
+            for frame in run.frames:
+                yield frame
+            return
+        try:
+            async for frame in run.live.subscribe():
+                yield frame
+        except RunLost:
+            # NOT_FOUND when it was deleted with its session.
+            await control.get_run(self._env, caller_of(call), run.run_id)
+            raise Unavailable(
+                "UNAVAILABLE", "The run was cut off: read the floor, or retry with the same request_id."
+            ) from None
 
 
 def _action(request: pb.RespondRequest) -> Action:
@@ -112,8 +115,8 @@ def _action(request: pb.RespondRequest) -> Action:
 
 
 def _refuse_not_yet(request: pb.RespondRequest) -> None:
-    if request.candidate_count < 0:
-        raise invalid("candidate_count", "must not be negative")
+    if not 0 <= request.candidate_count <= _MAX_CANDIDATES or len(request.candidates) > _MAX_CANDIDATES:
+        raise invalid("candidate_count", f"must be 0 to {_MAX_CANDIDATES}")
     if request.candidate_count and request.candidates:
         raise invalid("candidates", "not together with candidate_count")
     if request.candidate_count > 1 or request.candidates:

@@ -18,7 +18,7 @@ from kernel.tree.model import Branch, Floor, FloorState, PageContent, Slot
 from kernel.verbs import configs
 from kernel.verbs.answers import before, last_message
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor, writable
-from kernel.verbs.floors import pending_branch, sibling_source
+from kernel.verbs.floors import freed_by_name, pending_branch, sibling_source
 from kernel.verbs.moves import expect_head, head_floor
 from kernel.verbs.pages import MAX_SHOWN, child_place, new_floor, new_page, shown_size
 from kernel.verbs.pending import free_branch, open_pending, refuse_sealed
@@ -209,8 +209,9 @@ async def _floor(
         return await _resumed(tx, target, action)
     source = None
     if isinstance(action, Edited | Regenerated):
+        freed = await freed_by_name(tx, env, session, target, action.floor_id)
         source, parent = await sibling_source(tx, action.floor_id)
-        branch = await free_branch(tx, env, session, target)
+        branch = freed or await free_branch(tx, env, session, target)
     else:
         branch = await free_branch(tx, env, session, target)
         parent = await head_floor(tx, branch)

@@ -132,6 +132,17 @@ async def pending_branch(tx: WriteTx, floor: Floor) -> Branch:
     return branch
 
 
+async def freed_by_name(
+    tx: WriteTx, env: Env, session: Session, target: Target, floor_id: str
+) -> Branch | None:
+    """The branch, when the named floor is its own pending one and the target abandons that: an edit of
+    what waits for its answer. FLOOR_PENDING when it does not; None when it is another floor."""
+    branch = await tx.branch(target.session_id, target.branch)
+    if branch is None or branch.pending_floor_id != floor_id:
+        return None
+    return await free_branch(tx, env, session, target)
+
+
 async def sibling_source(tx: WriteTx, floor_id: str) -> tuple[Floor, Floor]:
     """A floor that a sibling may be made of, and its parent: COMMITTED or FAILED, not the root."""
     floor = await _known(tx, floor_id)

@@ -6,7 +6,7 @@ from kernel.errors import NotFound, invalid
 from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Slot
 from kernel.verbs.answers import Answered, answer_of, in_session
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor
-from kernel.verbs.floors import keep_versions, sibling_source
+from kernel.verbs.floors import freed_by_name, keep_versions, sibling_source
 from kernel.verbs.moves import COMMIT, move_head
 from kernel.verbs.pages import child_place, new_floor, new_page, own_tokens, sealed
 from kernel.verbs.pending import free_branch, open_pending
@@ -34,8 +34,9 @@ async def edit_floor(env: Env, write: Write, target: Target, edit: Edit) -> Answ
     target = await _at_floor(env, write, target, edit.floor_id)
 
     async def work(tx: WriteTx, session: Session) -> Answer:
+        freed = await freed_by_name(tx, env, session, target, edit.floor_id)
         _, parent = await sibling_source(tx, edit.floor_id)
-        branch = await free_branch(tx, env, session, target)
+        branch = freed or await free_branch(tx, env, session, target)
         floor, opens = await _sibling(tx, env, write, parent, branch)
         floor = replace(
             floor,
@@ -52,9 +53,10 @@ async def regenerate_floor(env: Env, write: Write, target: Target, ask: Regenera
     target = await _at_floor(env, write, target, ask.floor_id)
 
     async def work(tx: WriteTx, session: Session) -> Answer:
+        freed = await freed_by_name(tx, env, session, target, ask.floor_id)
         source, parent = await sibling_source(tx, ask.floor_id)
         chosen = await _candidate(tx, source, ask.from_page_id) if ask.from_page_id else None
-        branch = await free_branch(tx, env, session, target)
+        branch = freed or await free_branch(tx, env, session, target)
         floor, opens = await _sibling(tx, env, write, parent, branch)
         floor = replace(
             floor,

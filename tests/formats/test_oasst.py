@@ -102,7 +102,7 @@ def test_imported_messages_say_so(trees: list[PlannedTree]) -> None:
     for tree in trees:
         assert tree.conversation.source == "import:oasst"
         for path in (floor.input or () for floor in tree.floors):
-            assert all(message.metadata["source"] == "untrusted_import" for message in path)
+            assert all(message.metadata["stemma.provenance"] == "untrusted_import" for message in path)
 
 
 def message(key: str, *replies: dict[str, Any], role: str = "prompter", **more: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_paths_and_head_come_back(format: str, tree: ExportTree) -> None:
     else:
         assert read.floors == ()
     assert all(
-        message.metadata["source"] == "untrusted_import"
+        message.metadata["stemma.provenance"] == "untrusted_import"
         for floor in read.floors
         for page in (floor.input, floor.output)
         for message in page or ()

@@ -25,7 +25,7 @@ PARTS: st.SearchStrategy[Part] = st.one_of(
     st.builds(Reasoning, TEXT, TEXT),
 )
 PLAIN = st.builds(Message, st.sampled_from(Role), st.tuples(st.builds(Text, SOME)))
-METADATA = st.dictionaries(SOME.filter(lambda key: key != "source"), TEXT, max_size=2) | st.just(
+METADATA = st.dictionaries(SOME.filter(lambda key: key != "stemma.provenance"), TEXT, max_size=2) | st.just(
     {"time": "1700000000.5"}
 )
 RICH = st.builds(

@@ -36,11 +36,15 @@ class Rules(Queries):
             raise Refused("NOT_FOUND")
         return self.branches[name]
 
-    def _past(self, key: int) -> Floor:
-        """A turn that is over: what edit and regenerate name."""
+    def _past(self, key: int, aim: Aim) -> Floor:
+        """A turn that is over, or that the call itself abandons: what edit and regenerate name."""
         floor = self._floor(key)
         if key == ROOT:
             raise Refused("INVALID")
+        if aim.branch in self.branches and self.branches[aim.branch].pending == key:
+            if aim.abandon:
+                return floor
+            raise Refused("FLOOR_PENDING", key)
         if floor.state.pending:
             raise Refused(NAMED[floor.state], key)
         return floor

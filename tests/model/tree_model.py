@@ -26,7 +26,7 @@ class TreeModel(Rules):
         self, aim: Aim, floor: int, input: Messages, output: Messages, state: State = State.OPEN
     ) -> Floor:
         self._some(input)
-        named = self._past(floor)
+        named = self._past(floor, aim)
         branch = self._ready(aim)
         if output:
             return self._committed(
@@ -44,7 +44,7 @@ class TreeModel(Rules):
     ) -> Floor:
         if output and from_page is not None:
             raise Refused("INVALID")
-        named = self._past(floor)
+        named = self._past(floor, aim)
         if from_page is not None and not self._is_version(named, from_page, OUTPUT):
             raise Refused("NOT_FOUND")
         branch = self._ready(aim)

@@ -170,7 +170,7 @@ async def test_deletion_ends_a_run(migrated_url: str) -> None:
         # Its watchers are not left waiting, though nothing is left to show them.
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             _ = [answer async for answer in run]
-        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        assert caught.value.code() is grpc.StatusCode.NOT_FOUND
         assert await stage.client.refused("GetRun", run_id=first.run_id) == GONE
         assert await stage.client.refusal("Respond", request) == GONE
         await asyncio.wait_for(stage.service.service.generation.hub.wait_idle(), 20)

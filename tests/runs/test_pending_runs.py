@@ -100,15 +100,33 @@ async def test_the_floor_itself_says_that_a_run_is_active(stage: Stage, session:
     page = {"slot": message_pb2.SLOT_OUTPUT, "messages": [assistant("mine")]}
     refused = [
         await stage.client.refused("Respond", resume={"floor_id": floor_id}),
-        await stage.client.refused("Respond", regenerate={"floor_id": floor_id}, branch="main"),
         await stage.client.refused("AddPage", floor_id=floor_id, **page),
         await stage.client.refused("CommitFloor", floor_id=floor_id),
-        await stage.client.refused("EditFloor", floor_id=floor_id, input=[user("x")]),
         await stage.client.refused("MoveHead", session_id=session, floor_id=floor_id),
     ]
     active = Refusal("FAILED_PRECONDITION", "RUN_ACTIVE", {"run_id": watch.run_id})
     assert refused == [active] * len(refused)
+    refused = [
+        await stage.client.refused("Respond", regenerate={"floor_id": floor_id}, branch="main"),
+        await stage.client.refused("EditFloor", floor_id=floor_id, input=[user("x")]),
+    ]
+    pending = Refusal("FAILED_PRECONDITION", "FLOOR_PENDING", {"pending_floor_id": floor_id})
+    assert refused == [pending] * len(refused)
     await finish(part, watch)
+
+
+async def test_the_very_turn_that_is_being_answered_may_be_edited(stage: Stage, session: str) -> None:
+    _, watch = await in_mid_run(stage, session)
+    edited = await stage.client.call(
+        "EditFloor",
+        floor_id=watch.floor_id,
+        on_pending="ON_PENDING_ABANDON",
+        input=[user("no, this")],
+        output=[assistant("this")],
+    )
+    old = await assert_given_up(stage, watch, "ABANDONED")
+    assert edited.floor.parent_floor_id == old.parent_floor_id
+    assert await stage.other.path_ids(session) == [edited.floor.floor_id]
 
 
 async def test_another_branch_goes_on(stage: Stage, session: str) -> None:

@@ -124,6 +124,6 @@ async def leaf_paths(client: Client, session_id: str) -> list[tuple[bytes, ...]]
     for floor_id in tree.leaves():
         answer = await client.call("AssembleContext", session_id=session_id, floor_id=floor_id)
         for message in answer.messages:
-            message.metadata.pop("source", None)
+            message.metadata.pop("stemma.provenance", None)
         found.append(tuple(_said(message) for message in answer.messages))
     return found

@@ -177,7 +177,7 @@ async def test_bad_input_46_no_file_says_where_its_pages_come_from(files: Files)
         lines_of = await files.exported(session_id, format)
         copy = await files.one(format, lines_of.replace(b"untrusted_import", b"trusted"))
         told = await files.client.call("AssembleContext", session_id=copy)
-        assert {message.metadata["source"] for message in told.messages} == {"untrusted_import"}
+        assert {message.metadata["stemma.provenance"] for message in told.messages} == {"untrusted_import"}
 
 
 async def test_bad_input_46_other_roles(files: Files) -> None:
@@ -190,6 +190,6 @@ async def test_bad_input_46_other_roles(files: Files) -> None:
     session_id = await files.one("chatgpt", data)
     told = await files.client.call("AssembleContext", session_id=session_id)
     [message] = told.messages
-    assert (message.role, message.metadata["source"]) == (1, "untrusted_import")
+    assert (message.role, message.metadata["stemma.provenance"]) == (1, "untrusted_import")
     [floor] = (await files.client.call("ListPath", session_id=session_id)).floors
     assert floor.input_page.source == "import:chatgpt"

@@ -48,7 +48,7 @@ async def assert_is(files: Files, result: pb.ImportResult, expected: list[Path])
         asked = {"session_id": result.session_id, "floor_id": floor_id}
         sent = (await files.client.call("AssembleContext", **asked)).messages
         found.append(tuple((message_pb2.Role.Name(one.role), text_of(one)) for one in sent))
-        assert {one.metadata["source"] for one in sent} == {"untrusted_import"}
+        assert {one.metadata["stemma.provenance"] for one in sent} == {"untrusted_import"}
     assert Counter(found) == Counter(expected)
     # Siblings keep their ranks, and a file that marks no message as current ends at its last leaf.
     assert found == expected
