@@ -2,14 +2,18 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from kernel.generation.local_process import Address, LocalModelProcess, find_model
 from kernel.generation.local_server import CONTEXT_TOKENS
 from kernel.generation.openai_compatible import OpenAICompatibleProvider, OpenAISettings, Timeouts
 from kernel.generation.provider import ChatRequest, Chunk
+from kernel.prompt.config import ModelConfig
 
 # The first token waits for the model to be read, for turns of others, and for the whole prompt.
 TIMEOUTS = Timeouts(connect=5.0, first_token=180.0, between_tokens=60.0, total=600.0)
+
+_SAMPLING = ModelConfig(temperature=0.2, top_p=0.9)
 
 _HINT = (
     f"The local model's context holds {CONTEXT_TOKENS} tokens: set config.budget.max_input_tokens"
@@ -40,7 +44,9 @@ class LocalProvider:
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
         """See `Provider.stream`; a context that is too long is PROVIDER_INVALID."""
         inner = await self._ready()
-        async with aclosing(inner.stream(request)) as chunks:
+        # What a model of this size needs to make sense; what the session says comes first.
+        model = request.model.over(_SAMPLING)
+        async with aclosing(inner.stream(replace(request, model=model))) as chunks:
             async for chunk in chunks:
                 yield chunk
 

@@ -20,7 +20,9 @@ def bounded_client(*, connect_seconds: float, max_bytes: int, max_event_bytes: i
     No redirects (they could lead anywhere), no proxies or credentials from the environment. Reading
     has no timeout here: the caller keeps the time.
     """
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+    # Each answer has a connection of its own: one that is kept may be closed by the server just as it is
+    # used again, which would cost a turn to save a handshake.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
     timeout = httpx2.Timeout(None, connect=connect_seconds)
     transport = _BoundedTransport(httpx2.AsyncHTTPTransport(limits=limits), max_bytes, max_event_bytes)
     # Compressed answers are refused, so none is asked for.

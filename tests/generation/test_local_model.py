@@ -59,9 +59,17 @@ def exit_of(pid: int) -> asyncio.Future[None]:
     return ended
 
 
+async def test_it_answers_every_time(provider: LocalProvider) -> None:
+    """Its server closes a connection after some answers, whether or not one is on the way."""
+    for _ in range(12):
+        got = await read(provider, asked("Say yes.", model=ModelConfig(max_output_tokens=2, temperature=0.0)))
+        assert "".join(chunk.text for chunk in got if isinstance(chunk, TextChunk))
+
+
 async def test_it_answers_in_several_pieces_with_its_usage(provider: LocalProvider) -> None:
     assert local_model_available()
-    got = await read(provider, asked("Count from one to ten.", model=ModelConfig(max_output_tokens=16)))
+    model = ModelConfig(max_output_tokens=16, temperature=0.0)
+    got = await read(provider, asked("Count from one to ten.", model=model))
     assert sum(isinstance(chunk, TextChunk) for chunk in got) >= 3
     usage = got[-1]
     assert isinstance(usage, UsageChunk)

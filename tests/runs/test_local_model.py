@@ -14,7 +14,7 @@ from tests.support.client import texts
 
 pytestmark = pytest.mark.local_model
 
-SHORT = {"model": {"max_output_tokens": 16}}
+SHORT = {"model": {"max_output_tokens": 16, "temperature": 0.0}}
 LONG = {"model": {"max_output_tokens": 1_000}}
 # Loading the model takes seconds on a busy machine; stopping must not.
 GONE_SECONDS = 10.0
