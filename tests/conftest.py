@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -35,6 +36,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             for name, text in test.user_properties:
                 if name == "report":
                     terminalreporter.write_line(f"{test.nodeid}: {text}")
+
+
+# Whoever starts the tests in the background of a script starts them deaf to Ctrl-C, and every program that
+# they start as well: tests that press it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class DatabaseFactory(Protocol):

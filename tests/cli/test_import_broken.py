@@ -52,7 +52,8 @@ async def test_ctrl_c_and_the_same_command_again_makes_nothing_twice(
     lines = [(await process.stdout.readline()).decode() for _ in range(10)]
     await gate.reached.wait()
     process.send_signal(signal.SIGINT)
-    out, err = await process.communicate()
+    async with asyncio.timeout(20):
+        out, err = await process.communicate()
     assert (process.returncode, out) == (130, b"")
     assert err.decode().splitlines()[-1] == (
         "error: Stopped. 10 conversations landed; the same command again goes on from there, and makes "
