@@ -120,19 +120,6 @@ class Writes(PathReads):
             )
         await self._run(self._insert(t.floor, rows.floor_values(floor)))
 
-    async def place_taken(self, floor: Floor, opens_segment: bool) -> bool:
-        """Whether the floor's place, or the segment that it would open, exists."""
-        segment = self.where(t.segment, session_id=floor.session_id, segment=floor.place.segment)
-        place = self.where(
-            t.floor, session_id=floor.session_id, segment=floor.place.segment, depth=floor.place.depth
-        )
-        query = (
-            select(t.segment.c.segment).where(segment)
-            if opens_segment
-            else select(t.floor.c.depth).where(place)
-        )
-        return await self.value(query) is not None
-
     async def update_pending(self, floor: Floor) -> None:
         result = await self._run(
             update(t.floor)
