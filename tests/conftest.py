@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+import hypothesis
 import pytest
 
 from tests.support.databases import PostgresDatabases, SqliteDatabases, migrated_template
@@ -42,6 +43,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 # they start as well: tests that press it would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# How fast a shared machine draws examples says nothing about the code.
+hypothesis.settings.register_profile(
+    "stemma", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("stemma")
 
 
 class DatabaseFactory(Protocol):
