@@ -80,8 +80,11 @@ async def test_a_signal_lets_open_responses_end_and_exits_with_0(fake: FakeServi
 
 
 async def no_longer_listening(url: str) -> None:
-    """Returns once a connection is refused: the drain has begun."""
-    with contextlib.suppress(ConnectionRefusedError):
+    """Returns once a connection is refused: the drain has begun.
+
+    One that waited to be accepted when the listener closed is reset instead.
+    """
+    with contextlib.suppress(ConnectionRefusedError, ConnectionResetError):
         while True:
             async with Connection(url):
                 pass
