@@ -88,7 +88,8 @@ WITH item AS MATERIALIZED (
 ), new_floor AS (
     INSERT INTO floor (tenant_id, {_FLOOR}) SELECT tenant_id, {_FLOOR} FROM w
 ), active AS (
-    UPDATE session s SET last_activity_time = w.commit_time, stored_tokens = s.stored_tokens + w.new_tokens
+    UPDATE session s SET last_activity_time = w.commit_time, stored_tokens = s.stored_tokens + w.new_tokens,
+        forks = s.forks + w.opens_segment::int
     FROM w WHERE s.tenant_id = w.tenant_id AND s.session_id = w.session_id
 ), moved AS (
     UPDATE branch b SET head_floor_id = w.floor_id, failed_floor_id = NULL, depth = w.depth,

@@ -44,7 +44,8 @@ _SEGMENT = f"SELECT 1 FROM segment WHERE {_SESSION} AND segment = :segment"
 _WRITES = [
     f"INSERT INTO floor (tenant_id, {', '.join(hot.FLOOR_NAMES)})"
     f" VALUES (:tenant_id, {', '.join(':' + name for name in hot.FLOOR_NAMES)})",
-    f"UPDATE session SET last_activity_time = :commit_time, stored_tokens = stored_tokens + :new_tokens"
+    f"UPDATE session SET last_activity_time = :commit_time, stored_tokens = stored_tokens + :new_tokens,"
+    f" forks = forks + :opens_segment"
     f" WHERE {_SESSION}",
     f"UPDATE branch SET head_floor_id = :floor_id, failed_floor_id = NULL, depth = :depth,"
     f" version = version + 1, update_time = :commit_time"

@@ -116,6 +116,8 @@ session = Table(
     _time("last_activity_time"),
     # A copy of the project's state, so that the hot write need not look there.
     Column("project_archived", Boolean, nullable=False, server_default=false()),
+    # Grows whenever a committed floor may have got a sibling: until then positions stay as they are.
+    Column("forks", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("tenant_id", "session_id"),
     ForeignKeyConstraint(["tenant_id", "project_id"], ["project.tenant_id", "project.project_id"]),
     Index("session_last_activity_ix", "tenant_id", "last_activity_time", "session_id"),

@@ -119,6 +119,14 @@ class Writes(PathReads):
                 )
             )
         await self._run(self._insert(t.floor, rows.floor_values(floor)))
+        if opens_segment and floor.state is FloorState.COMMITTED:
+            await self._count_fork(floor.session_id)
+
+    async def _count_fork(self, session_id: str) -> None:
+        forks = {"forks": t.session.c.forks + 1}
+        await self._run(
+            update(t.session).where(self.where(t.session, session_id=session_id)).values(forks)
+        )
 
     async def update_pending(self, floor: Floor) -> None:
         result = await self._run(
@@ -137,6 +145,8 @@ class Writes(PathReads):
         )
         if result.rowcount != 1:
             raise AssertionError("only a pending floor can change")
+        if floor.state is FloorState.COMMITTED:
+            await self._count_fork(floor.session_id)
 
     async def insert_page(self, floor_id: str, session_id: str, page: Page) -> None:
         query = select(func.max(t.page.c.number)).where(self.where(t.page, floor_id=floor_id))
