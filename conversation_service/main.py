@@ -25,6 +25,7 @@ from conversation_service.rpc.configs import Projects
 from conversation_service.rpc.contexts import Contexts
 from conversation_service.rpc.floor_merges import FloorMerges
 from conversation_service.rpc.floor_reads import FloorReads
+from conversation_service.rpc.floor_stream import FloorStream
 from conversation_service.rpc.floor_writes import FloorWrites
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.sessions import Sessions
@@ -71,11 +72,12 @@ class SessionsAndFiles(Sessions, Transfers):
         Transfers.__init__(self, env)
 
 
-class Floors(FloorWrites, FloorReads, FloorMerges):
+class Floors(FloorWrites, FloorStream, FloorReads, FloorMerges):
     """FloorService."""
 
     def __init__(self, env: Env, tokens: PageTokens) -> None:
         FloorWrites.__init__(self, env)
+        FloorStream.__init__(self, env)
         FloorReads.__init__(self, env, tokens)
         FloorMerges.__init__(self, env, tokens)
 

@@ -23,13 +23,7 @@ class FloorWrites:
 
     async def append_floor(self, request: pb.AppendFloorRequest, call: Call) -> pb.AppendFloorResponse:
         write, target = write_of(request, call), target_of(request)
-        refuse_effects(request.effects)
-        turn = append.Turn(
-            content_of(request.input, "input"), content_of(request.output, "output"), _usage(request)
-        )
-        if turn.input is None and turn.output is None:
-            raise invalid("input", "a floor needs an input or an output")
-        done = await append.append_floor(self._env, write, target, turn)
+        done = await append.append_floor(self._env, write, target, turn_of(request))
         return pb.AppendFloorResponse(floor=_floor(done), branch=maybe_branch_pb(done.branch))
 
     async def open_floor(self, request: pb.OpenFloorRequest, call: Call) -> pb.OpenFloorResponse:
@@ -123,6 +117,17 @@ class FloorWrites:
         return pb.DeleteBranchResponse(branch=maybe_branch_pb(done.branch))
 
 
+def turn_of(request: pb.AppendFloorRequest | pb.AppendFloorsRequest) -> append.Turn:
+    """What is appended, checked."""
+    refuse_effects(request.effects)
+    turn = append.Turn(
+        content_of(request.input, "input"), content_of(request.output, "output"), _usage(request)
+    )
+    if turn.input is None and turn.output is None:
+        raise invalid("input", "a floor needs an input or an output")
+    return turn
+
+
 def _floor(done: Answered) -> floor_pb2.Floor:
     assert done.shown is not None
     return floor_pb(done.shown)
@@ -142,7 +147,7 @@ def _before_page(done: Answered, slot: Slot) -> str:
     return message_id(chosen, len(chosen.content.facts) - 1)
 
 
-def _usage(request: pb.AppendFloorRequest) -> Usage | None:
+def _usage(request: pb.AppendFloorRequest | pb.AppendFloorsRequest) -> Usage | None:
     if not request.HasField("usage"):
         return None
     usage = request.usage

@@ -98,7 +98,7 @@ async def errors(exchange: Exchange, proceed: Proceed) -> bytes:
                 raise
             status = _stray_cancellation()
         except Exception as error:
-            status = _unexpected(error)
+            status = unexpected(error)
         await exchange.abort(status)
     except (asyncio.CancelledError, ClientGone):
         # The client went away, or its time is up and grpc has told it, or the server stops at
@@ -117,7 +117,8 @@ def _stray_cancellation() -> status_pb2.Status:
     )
 
 
-def _unexpected(error: Exception) -> status_pb2.Status:
+def unexpected(error: Exception) -> status_pb2.Status:
+    """INTERNAL, with the id under which the error is in the log."""
     error_id = str(uuid.uuid4())
     _log.error("unexpected error", error_id=error_id, exc_info=error)
     return internal_status(error_id)

@@ -81,7 +81,7 @@ OTHERS: dict[str, Fields] = {
     "CancelRun": lambda t: {"run_id": t.run_id},
     "DeleteSession": lambda t: {"session_id": t.session_id},
 }
-# RPCs that name no session, or make one, and one that is not served yet.
+# RPCs that name no session, make one, or name one in each message; and one that is not served yet.
 APART = {
     "CreateProject",
     "GetProject",
@@ -95,6 +95,7 @@ APART = {
     "CreateSession",
     "ListSessions",
     "ImportSessions",
+    "AppendFloors",
     "AttachRun",
 }
 

@@ -40,6 +40,61 @@ class AppendFloorResponse(_message.Message):
     branch: _floor_pb2.Branch
     def __init__(self, floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ..., branch: _Optional[_Union[_floor_pb2.Branch, _Mapping]] = ...) -> None: ...
 
+class AppendFloorsRequest(_message.Message):
+    __slots__ = ("request_id", "session_id", "branch", "expected_head", "on_pending", "input", "output", "effects", "usage", "after_previous")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_HEAD_FIELD_NUMBER: _ClassVar[int]
+    ON_PENDING_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    EFFECTS_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_PREVIOUS_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    session_id: str
+    branch: str
+    expected_head: str
+    on_pending: _floor_pb2.OnPending
+    input: _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]
+    output: _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]
+    effects: _effects_pb2.Effects
+    usage: _floor_pb2.Usage
+    after_previous: bool
+    def __init__(self, request_id: _Optional[str] = ..., session_id: _Optional[str] = ..., branch: _Optional[str] = ..., expected_head: _Optional[str] = ..., on_pending: _Optional[_Union[_floor_pb2.OnPending, str]] = ..., input: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., output: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., effects: _Optional[_Union[_effects_pb2.Effects, _Mapping]] = ..., usage: _Optional[_Union[_floor_pb2.Usage, _Mapping]] = ..., after_previous: _Optional[bool] = ...) -> None: ...
+
+class AppendFloorsResponse(_message.Message):
+    __slots__ = ("request_id", "floor", "branch", "error")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    floor: _floor_pb2.Floor
+    branch: _floor_pb2.Branch
+    error: AppendFloorsError
+    def __init__(self, request_id: _Optional[str] = ..., floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ..., branch: _Optional[_Union[_floor_pb2.Branch, _Mapping]] = ..., error: _Optional[_Union[AppendFloorsError, _Mapping]] = ...) -> None: ...
+
+class AppendFloorsError(_message.Message):
+    __slots__ = ("code", "reason", "message", "metadata")
+    class MetadataEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    code: int
+    reason: str
+    message: str
+    metadata: _containers.ScalarMap[str, str]
+    def __init__(self, code: _Optional[int] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
 class OpenFloorRequest(_message.Message):
     __slots__ = ("request_id", "session_id", "branch", "expected_head", "on_pending", "input")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]

@@ -48,6 +48,11 @@ class FloorServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorResponse.FromString,
                 _registered_method=True)
+        self.AppendFloors = channel.stream_stream(
+                '/stemma.conversation.v1.FloorService/AppendFloors',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorsRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorsResponse.FromString,
+                _registered_method=True)
         self.OpenFloor = channel.unary_unary(
                 '/stemma.conversation.v1.FloorService/OpenFloor',
                 request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.OpenFloorRequest.SerializeToString,
@@ -164,6 +169,20 @@ class FloorServiceServicer:
 
     def AppendFloor(self, request, context):
         """A whole turn, committed at once below the branch's head. At least one of input and output.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AppendFloors(self, request_iterator, context):
+        """AppendFloor in bulk: many items up, one answer down for each, under its request_id, as soon as it
+        is durable; gRPC only. Items of one branch are done in the order sent, those of different
+        sessions side by side, so answers come in any order. An item that fails is answered with its
+        error, and the stream goes on. At most 512 items and 16 MiB wait for their answer: then the server
+        reads no further until some are answered. At most 500,000 items a stream (RESOURCE_EXHAUSTED
+        `LIMIT`); a client that sends nothing for 10 minutes with nothing to answer gets DEADLINE_EXCEEDED, and
+        one that closes without an item INVALID_ARGUMENT. What was not answered when a stream breaks is
+        either done or not: send it again, with the same request_ids.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -327,6 +346,11 @@ def add_FloorServiceServicer_to_server(servicer, server):
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorResponse.SerializeToString,
             ),
+            'AppendFloors': grpc.stream_stream_rpc_method_handler(
+                    servicer.AppendFloors,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorsRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorsResponse.SerializeToString,
+            ),
             'OpenFloor': grpc.unary_unary_rpc_method_handler(
                     servicer.OpenFloor,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.OpenFloorRequest.FromString,
@@ -464,6 +488,33 @@ class FloorService:
             '/stemma.conversation.v1.FloorService/AppendFloor',
             stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AppendFloors(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/stemma.conversation.v1.FloorService/AppendFloors',
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorsRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.AppendFloorsResponse.FromString,
             options,
             channel_credentials,
             insecure,
