@@ -124,9 +124,7 @@ class Writes(PathReads):
 
     async def _count_fork(self, session_id: str) -> None:
         forks = {"forks": t.session.c.forks + 1}
-        await self._run(
-            update(t.session).where(self.where(t.session, session_id=session_id)).values(forks)
-        )
+        await self._run(update(t.session).where(self.where(t.session, session_id=session_id)).values(forks))
 
     async def update_pending(self, floor: Floor) -> None:
         result = await self._run(

@@ -4,8 +4,10 @@ import asyncio
 import re
 import struct
 
-_HEADERS, _RST, _SETTINGS, _PING, _GOAWAY = 1, 3, 4, 6, 7
-_END_STREAM, _END_HEADERS, _ACK = 1, 4, 1
+# Kinds of frames, and their flags.
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+END_STREAM, END_HEADERS, ACK = 1, 4, 1
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 async def raw_call(address: str, path: str, data: bytes, *, extra: tuple[tuple[str, str], ...] = ()) -> int:
@@ -16,23 +18,28 @@ async def raw_call(address: str, path: str, data: bytes, *, extra: tuple[tuple[s
     host, _, port = address.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
-        headers = (
-            (":method", "POST"),
-            (":scheme", "http"),
-            (":path", path),
-            (":authority", address),
-            ("te", "trailers"),
-            ("content-type", "application/grpc"),
-            *extra,
-        )
-        writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(_SETTINGS, 0, 0, b""))
-        writer.write(_frame(_HEADERS, _END_HEADERS, 1, b"".join(map(_header, headers))))
-        writer.write(_frame(0, _END_STREAM, 1, data))
+        writer.write(PREFACE + frame(SETTINGS, 0, 0, b""))
+        writer.write(frame(HEADERS, END_HEADERS, 1, call_headers(address, path, extra)))
+        writer.write(frame(DATA, END_STREAM, 1, data))
         await writer.drain()
         async with asyncio.timeout(10):
             return await _grpc_status(reader, writer)
     finally:
         writer.close()
+
+
+def call_headers(address: str, path: str, extra: tuple[tuple[str, str], ...] = ()) -> bytes:
+    """The header block that begins a call."""
+    headers = (
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", address),
+        ("te", "trailers"),
+        ("content-type", "application/grpc"),
+        *extra,
+    )
+    return b"".join(map(_header, headers))
 
 
 def message(payload: bytes, *, compressed: bool = False, length: int | None = None) -> bytes:
@@ -46,21 +53,22 @@ async def _grpc_status(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
         head = await reader.readexactly(9)
         payload = await reader.readexactly(int.from_bytes(head[:3], "big"))
         kind, flags = head[3], head[4]
-        if kind == _SETTINGS and not flags & _ACK:
-            writer.write(_frame(_SETTINGS, _ACK, 0, b""))
-        elif kind == _PING and not flags & _ACK:
-            writer.write(_frame(_PING, _ACK, 0, payload))
-        elif kind == _HEADERS:
+        if kind == SETTINGS and not flags & ACK:
+            writer.write(frame(SETTINGS, ACK, 0, b""))
+        elif kind == PING and not flags & ACK:
+            writer.write(frame(PING, ACK, 0, payload))
+        elif kind == HEADERS:
             block += payload
             # The server's HPACK writes names and values as plain literals the first time.
             found = re.search(rb"grpc-status(.)", block, re.DOTALL)
             if found:
                 start = found.end()
                 return int(block[start : start + found.group(1)[0]])
-        assert kind not in (_RST, _GOAWAY), f"no grpc-status before frame {kind}: {payload!r}, {block!r}"
+        assert kind not in (RST_STREAM, GOAWAY), f"no grpc-status before frame {kind}: {payload!r}, {block!r}"
 
 
-def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    """One HTTP/2 frame; stream 0 is the connection."""
     return len(payload).to_bytes(3, "big") + struct.pack(">BBI", kind, flags, stream) + payload
 
 
