@@ -27,6 +27,7 @@ from conversation_service.rpc.floor_merges import FloorMerges
 from conversation_service.rpc.floor_reads import FloorReads
 from conversation_service.rpc.floor_stream import FloorStream
 from conversation_service.rpc.floor_writes import FloorWrites
+from conversation_service.rpc.paths import Paths
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.sessions import Sessions
 from conversation_service.rpc.transfers import Transfers
@@ -48,9 +49,12 @@ from kernel.storage.processes import Processes
 from kernel.storage.store import SqlStore
 from kernel.verbs.env import Env
 from kernel.wire.codec import WireCodec
+from kernel.wire.path_cache import PathCache
 
 log = structlog.get_logger(__name__)
 
+# Bytes of paths that are kept for the next reader.
+_PATH_CACHE = 64 * 1024 * 1024
 # Seconds: between two renewals of this process's lease and looks for runs of dead ones; that runs
 # may take to end by themselves when the service stops; that stopping may take in all.
 _BEAT, _RUNS_END, _STOPS_WITHIN = 2.0, 4.0, 9.0
@@ -72,13 +76,14 @@ class SessionsAndFiles(Sessions, Transfers):
         Transfers.__init__(self, env)
 
 
-class Floors(FloorWrites, FloorStream, FloorReads, FloorMerges):
+class Floors(FloorWrites, FloorStream, FloorReads, Paths, FloorMerges):
     """FloorService."""
 
-    def __init__(self, env: Env, tokens: PageTokens) -> None:
+    def __init__(self, env: Env, tokens: PageTokens, cache: PathCache) -> None:
         FloorWrites.__init__(self, env)
         FloorStream.__init__(self, env)
         FloorReads.__init__(self, env, tokens)
+        Paths.__init__(self, env, tokens, cache)
         FloorMerges.__init__(self, env, tokens)
 
 
@@ -136,7 +141,9 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
         session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: SessionsAndFiles(
             env, providers, tokens
         ),
-        floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(env, tokens),
+        floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(
+            env, tokens, PathCache(_PATH_CACHE)
+        ),
         run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
         context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(env, providers),

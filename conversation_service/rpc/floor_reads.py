@@ -1,12 +1,10 @@
 """FloorService, what only reads."""
 
 from stemma.conversation.v1 import floor_service_pb2 as pb
-from stemma.kernel.v1 import floor_pb2
 
 from conversation_service.rpc.common import caller_of, listing
-from kernel.errors import invalid
 from kernel.rpc.call import Call
-from kernel.rpc.checks import branch_name, enum_field, uuid_field
+from kernel.rpc.checks import branch_name, uuid_field
 from kernel.rpc.tokens import PageTokens
 from kernel.tree.model import Page, Place, Slot
 from kernel.verbs import queries
@@ -55,34 +53,6 @@ class FloorReads:
             next_page_token=page.token(found.pages[-1][0]) if found.more else "",
             input_page_id=inputs.page_id if inputs else "",
             output_page_id=found.floor.output.page_id if found.floor.output else "",
-        )
-
-    async def list_path(self, request: pb.ListPathRequest, call: Call) -> pb.ListPathResponse:
-        session_id = uuid_field(request.session_id, "session_id")
-        floor_id = uuid_field(request.floor_id, "floor_id", required=False)
-        if floor_id and request.branch:
-            raise invalid("floor_id", "not together with branch")
-        branch = branch_name(request.branch, MAIN)
-        order = enum_field(request.order, floor_pb2.PathOrder, "order", floor_pb2.PATH_ORDER_ROOT_FIRST)
-        page = listing(self._tokens, request, call, {"s": session_id, "b": branch, "f": floor_id, "o": order})
-        pinned, from_depth = page.last or (floor_id, None)
-        query = queries.PathQuery(
-            session_id,
-            branch,
-            pinned,
-            order == floor_pb2.PATH_ORDER_HEAD_FIRST,
-            page.size,
-            from_depth,
-            with_pending=not floor_id,
-        )
-        found = await queries.list_path(self._env, caller_of(call), query)
-        token = "" if found.next_depth is None else page.token([found.head.floor_id, found.next_depth])
-        return pb.ListPathResponse(
-            floors=[floor_pb(p.shown) for p in found.placed],
-            positions=[position_pb(p.position) for p in found.placed],
-            next_page_token=token,
-            pending_floor=floor_pb(found.pending) if found.pending else None,
-            head_floor_id=found.head.floor_id,
         )
 
     async def get_tree(self, request: pb.GetTreeRequest, call: Call) -> pb.GetTreeResponse:

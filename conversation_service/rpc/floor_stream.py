@@ -9,14 +9,14 @@ from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import floor_service_pb2 as pb
 
 from conversation_service.rpc.common import target_of, write_of
-from conversation_service.rpc.floor_writes import turn_of
+from conversation_service.rpc.floor_writes import appended, turn_of
 from kernel.errors import Aborted, DeadlineExceeded, Exhausted, StemmaError, invalid
 from kernel.rpc.call import Call
 from kernel.rpc.interceptors import unexpected
 from kernel.rpc.status import to_status
 from kernel.verbs.append import append_floor
 from kernel.verbs.env import MAIN, Env, Target
-from kernel.wire.trees import branch_pb, floor_pb
+from kernel.wire.trees import maybe_branch_pb
 
 # An id of a request that is none is shown as it came, up to here.
 _SHOWN_ID = 64
@@ -43,7 +43,7 @@ class FloorStream:
 
     async def append_floors(
         self, requests: AsyncIterator[pb.AppendFloorsRequest], call: Call
-    ) -> AsyncIterator[pb.AppendFloorsResponse]:
+    ) -> AsyncIterator[bytes]:
         stream = _Stream(self._env, call, self._limits)
         reading = asyncio.create_task(stream.read(requests))
         try:
@@ -59,7 +59,7 @@ class _Stream:
 
     def __init__(self, env: Env, call: Call, limits: StreamLimits) -> None:
         self._env, self._call, self._limits = env, call, limits
-        self.answers: asyncio.Queue[pb.AppendFloorsResponse | None] = asyncio.Queue()
+        self.answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         # The newest item of each session and branch: its floor, None when it failed.
         self._last: dict[tuple[str, str], _Done] = {}
@@ -125,20 +125,18 @@ class _Stream:
 
     async def _item(self, request: pb.AppendFloorsRequest, previous: _Done | None, done: _Done) -> None:
         before = None if previous is None else await previous
-        answer = pb.AppendFloorsResponse(request_id=request.request_id[:_SHOWN_ID])
+        request_id = request.request_id[:_SHOWN_ID]
         try:
             write = write_of(request, self._call)
             target = _target(request, previous is not None, before)
-            appended = await append_floor(self._env, write, target, turn_of(request))
-            assert appended.shown is not None
-            assert appended.branch is not None
-            answer.floor.CopyFrom(floor_pb(appended.shown))
-            answer.branch.CopyFrom(branch_pb(appended.branch))
-            done.set_result(appended.floor.floor_id)
+            made = await append_floor(self._env, write, target, turn_of(request))
+            rest = pb.AppendFloorsResponse(request_id=request_id, branch=maybe_branch_pb(made.branch))
+            answer = appended(made, rest)
+            done.set_result(made.floor.floor_id)
         except StemmaError as error:
-            answer.error.CopyFrom(_error(to_status(error)))
+            answer = _refused(request_id, to_status(error))
         except Exception as error:
-            answer.error.CopyFrom(_error(unexpected(error)))
+            answer = _refused(request_id, unexpected(error))
         finally:
             if not done.done():
                 done.set_result(None)
@@ -158,9 +156,10 @@ def _target(request: pb.AppendFloorsRequest, has_previous: bool, before: str | N
     return replace(target, expected_head=before)
 
 
-def _error(status: status_pb2.Status) -> pb.AppendFloorsError:
+def _refused(request_id: str, status: status_pb2.Status) -> bytes:
     info = error_details_pb2.ErrorInfo()
     status.details[0].Unpack(info)
-    return pb.AppendFloorsError(
+    error = pb.AppendFloorsError(
         code=status.code, reason=info.reason, message=status.message, metadata=info.metadata
     )
+    return pb.AppendFloorsResponse(request_id=request_id, error=error).SerializeToString()

@@ -12,19 +12,24 @@ from kernel.verbs import append, floors, heads, siblings
 from kernel.verbs.answers import Answered, message_id
 from kernel.verbs.env import Env
 from kernel.verbs.pages import MAX_SHOWN, shown_size
+from kernel.wire.floor_bytes import delimited, floor_bytes, tags
 from kernel.wire.trees import floor_pb, maybe_branch_pb, page_pb
 
 _MAX_COUNT = 2**53
+_FLOOR_FIELDS = {
+    response: tags(response.DESCRIPTOR)["floor"]
+    for response in (pb.AppendFloorResponse, pb.AppendFloorsResponse)
+}
 
 
 class FloorWrites:
     def __init__(self, env: Env) -> None:
         self._env = env
 
-    async def append_floor(self, request: pb.AppendFloorRequest, call: Call) -> pb.AppendFloorResponse:
+    async def append_floor(self, request: pb.AppendFloorRequest, call: Call) -> bytes:
         write, target = write_of(request, call), target_of(request)
         done = await append.append_floor(self._env, write, target, turn_of(request))
-        return pb.AppendFloorResponse(floor=_floor(done), branch=maybe_branch_pb(done.branch))
+        return appended(done, pb.AppendFloorResponse(branch=maybe_branch_pb(done.branch)))
 
     async def open_floor(self, request: pb.OpenFloorRequest, call: Call) -> pb.OpenFloorResponse:
         write, target = write_of(request, call), target_of(request)
@@ -115,6 +120,12 @@ class FloorWrites:
         name = branch_name(request.branch, "")
         done = await heads.delete_branch(self._env, write, session_id, name)
         return pb.DeleteBranchResponse(branch=maybe_branch_pb(done.branch))
+
+
+def appended(done: Answered, rest: pb.AppendFloorResponse | pb.AppendFloorsResponse) -> bytes:
+    """The floor's bytes as they are, framed as a field of the response that has the rest."""
+    assert done.shown is not None
+    return delimited(_FLOOR_FIELDS[type(rest)], floor_bytes(done.shown)) + rest.SerializeToString()
 
 
 def turn_of(request: pb.AppendFloorRequest | pb.AppendFloorsRequest) -> append.Turn:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import grpc
 from google.protobuf import message
@@ -35,6 +35,14 @@ class Method:
     client_streams: bool = False
 
 
+class Share(Protocol):
+    """What one call holds of the bytes that all calls may hold together."""
+
+    def hold(self, size: int) -> None:
+        """Holds `size` bytes in place of what it held. Raises Exhausted `OVERLOADED`."""
+        ...
+
+
 class ClientGone(Exception):
     """Nobody waits for this answer any more."""
 
@@ -42,7 +50,17 @@ class ClientGone(Exception):
 class Exchange:
     """The state of one call on its way through the interceptors, which fill it in, in their order."""
 
-    __slots__ = ("code", "context", "deadline", "identity", "method", "request_id")
+    __slots__ = (
+        "answer_bytes",
+        "code",
+        "context",
+        "deadline",
+        "identity",
+        "method",
+        "request_bytes",
+        "request_id",
+        "stall_seconds",
+    )
 
     def __init__(self, method: Method, context: aio.ServicerContext[Any, Any]) -> None:
         self.method = method
@@ -51,6 +69,9 @@ class Exchange:
         self.deadline = 0.0
         self.identity = Identity("", "", frozenset())
         self.code = grpc.StatusCode.OK
+        self.request_bytes: Share | None = None
+        self.answer_bytes: Share | None = None
+        self.stall_seconds: float | None = None
 
     def metadata(self) -> Metadata:
         return tuple((key, value) for key, value in self.context.invocation_metadata() or ())
@@ -62,7 +83,7 @@ class Exchange:
         """The request, parsed here and not by grpc, which answers garbage with UNKNOWN.
 
         Raises Invalid for no message and for bytes that are not one (broken encoding, bad UTF-8,
-        more than 100 levels), Exhausted for more than 4 MiB.
+        more than 100 levels), Exhausted for more than 4 MiB, and when all calls together hold too much.
         """
         raw = await self.context.read()
         if raw is aio.EOF:
@@ -77,6 +98,8 @@ class Exchange:
     def _parse(self, raw: bytes) -> message.Message:
         if len(raw) > MAX_MESSAGE_BYTES:
             raise Exhausted("LIMIT", "The request is larger than 4 MiB.")
+        if self.request_bytes is not None:
+            self.request_bytes.hold(len(raw))
         try:
             return self.method.request_class.FromString(raw)
         except message.DecodeError:
@@ -85,12 +108,30 @@ class Exchange:
             raise _invalid(f"The request is not a valid {name}.") from None
 
     async def write(self, response: Response) -> None:
-        """Sends one message of a stream. Raises ClientGone, and Exhausted for more than 4 MiB."""
-        raw = encode(response)
+        """Sends one message of a stream; returns when it is on its way, so no more than one waits for
+        its reader.
+
+        Raises ClientGone, and Exhausted for more than 4 MiB, for a client that does not read for
+        `stall_seconds`, and when the answers of all calls hold too much.
+        """
+        raw = self.encoded(response)
         try:
-            await self.context.write(raw)
+            async with asyncio.timeout(self.stall_seconds) as timer:
+                await self.context.write(raw)
         except aio.BaseError:
             raise ClientGone from None
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            text = f"The client took nothing for {self.stall_seconds:g} s. Call again for the rest."
+            raise Exhausted("LIMIT", text) from None
+
+    def encoded(self, response: Response) -> bytes:
+        """The bytes of an answer, held until it is sent. Raises Exhausted."""
+        raw = encode(response)
+        if self.answer_bytes is not None:
+            self.answer_bytes.hold(len(raw))
+        return raw
 
     async def abort(self, status: status_pb2.Status) -> None:
         """Answers with an error; never returns. Raises AbortError, which grpc must get, or ClientGone."""

@@ -19,7 +19,7 @@ from grpc import aio
 
 from kernel.errors import DeadlineExceeded, StemmaError, Unavailable
 from kernel.rpc.admission import Gate
-from kernel.rpc.call import Authenticator
+from kernel.rpc.call import Authenticator, Metadata
 from kernel.rpc.exchange import ClientGone, Exchange, Proceed, Step, cancelled_from_outside
 from kernel.rpc.status import internal_status, to_status
 
@@ -33,13 +33,18 @@ _log = structlog.get_logger("kernel.rpc")
 
 
 def interceptors(
-    *, gate: Gate, authenticator: Authenticator, unary_deadline: float, stream_deadline: float
+    *,
+    gate: Gate,
+    authenticator: Authenticator,
+    unary_deadline: float,
+    stream_deadline: float,
+    stall_seconds: float,
 ) -> Sequence[Step]:
     """The list. Deadlines in seconds, for clients that give none."""
     return (
         *outermost(),
         deadline(unary_deadline, stream_deadline),
-        admission(gate),
+        admission(gate, stall_seconds),
         identity(authenticator),
     )
 
@@ -66,12 +71,17 @@ async def request_id(exchange: Exchange, proceed: Proceed) -> bytes:
 
     It goes back in the trailing metadata and into every line logged below here.
     """
-    given = next((value for key, value in exchange.metadata() if key == "x-request-id"), "")
-    usable = isinstance(given, str) and _VISIBLE.fullmatch(given)
-    exchange.request_id = str(given) if usable else str(uuid.uuid4())
+    exchange.request_id = request_id_of(exchange.metadata())
     exchange.context.set_trailing_metadata((("x-request-id", exchange.request_id),))
     structlog.contextvars.bind_contextvars(request_id=exchange.request_id)
     return await proceed(exchange)
+
+
+def request_id_of(metadata: Metadata) -> str:
+    """The caller's, where it is usable, else a new one."""
+    given = next((value for key, value in metadata if key == "x-request-id"), "")
+    usable = isinstance(given, str) and _VISIBLE.fullmatch(given)
+    return str(given) if usable else str(uuid.uuid4())
 
 
 async def access_line(exchange: Exchange, proceed: Proceed) -> bytes:
@@ -156,12 +166,14 @@ def _time_is_up() -> DeadlineExceeded:
     )
 
 
-def admission(gate: Gate) -> Step:
-    """Refuses what is too much at once, and everything while the server drains."""
+def admission(gate: Gate, stall_seconds: float) -> Step:
+    """Refuses what is too much at once, and everything while the server drains; a stream whose client
+    takes nothing for `stall_seconds` is ended."""
 
     async def step(exchange: Exchange, proceed: Proceed) -> bytes:
-        gate.admit(exchange)
-        return await proceed(exchange)
+        exchange.stall_seconds = stall_seconds
+        with gate.admitted(exchange):
+            return await proceed(exchange)
 
     return step
 

@@ -11,8 +11,10 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from grpc import aio
 
 from kernel.errors import Unimplemented
-from kernel.rpc.exchange import Exchange, Method, Proceed, Step, encode
-from kernel.rpc.interceptors import chain, outermost
+from kernel.rpc import status as statuses
+from kernel.rpc.admission import Gate, overloaded
+from kernel.rpc.exchange import Exchange, Method, Proceed, Step
+from kernel.rpc.interceptors import chain, outermost, request_id_of
 
 _Context = aio.ServicerContext[Any, Any]
 # Generic for mypy only.
@@ -75,12 +77,20 @@ class Router(grpc.GenericRpcHandler):
     itself leaves a unary call without a request unanswered, and costs the same.)
     """
 
-    def __init__(self, served: Sequence[Method], steps: Sequence[Step]) -> None:
-        self._handlers = {method.name: _rpc_handler(method, steps) for method in served}
+    def __init__(self, served: Sequence[Method], steps: Sequence[Step], gate: Gate) -> None:
+        self._gate = gate
+        self._handlers = {method.name: (_rpc_handler(method, steps), method.streams) for method in served}
+        self._overloaded = {streams: _overloaded(streams) for streams in (False, True)}
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> _Handler:
         name = handler_call_details.method
-        return self._handlers.get(name) or _unknown(name)
+        found = self._handlers.get(name)
+        if found is None:
+            return _unknown(name)
+        handler, streams = found
+        # Here and not only in the interceptors: what is refused must cost a small part of what is
+        # answered, or refusing alone would take all the time there is.
+        return self._overloaded[streams] if self._gate.full(streams) else handler
 
 
 def _rpc_handler(method: Method, steps: Sequence[Step]) -> _Handler:
@@ -105,7 +115,7 @@ def _streaming(method: Method, proceed: Proceed) -> _Handler:
 
 async def _answer(exchange: Exchange) -> bytes:
     request = await exchange.read()
-    return encode(await exchange.method.handler(request, exchange.call()))
+    return exchange.encoded(await exchange.method.handler(request, exchange.call()))
 
 
 async def _stream(exchange: Exchange) -> bytes:
@@ -120,6 +130,20 @@ async def _stream(exchange: Exchange) -> bytes:
         if close is not None:
             await close()
     return b""
+
+
+def _overloaded(streams: bool) -> _Handler:
+    """Refuses a call that has not been looked at, with the same status for all."""
+    status = statuses.to_status(overloaded())
+    code, details = statuses.code(status), (statuses.DETAILS_KEY, status.SerializeToString())
+
+    async def behavior(_requests: object, context: _Context) -> None:
+        request_id = request_id_of(tuple(context.invocation_metadata() or ()))
+        await context.abort(code, status.message, (("x-request-id", request_id), details))
+
+    if streams:
+        return grpc.stream_stream_rpc_method_handler(behavior)
+    return grpc.stream_unary_rpc_method_handler(behavior)
 
 
 def _unknown(name: str) -> _Handler:

@@ -31,8 +31,14 @@ class CannotListen(RuntimeError):
 class ServerOptions:
     """What a server allows. Times in seconds."""
 
-    max_calls: int = 1_000
+    # Unary calls in work at once. One process answers about 1,500 a second, so that the last of them
+    # waits for a fifth of a second; see docs/overload.md.
+    max_calls: int = 256
     max_streams: int = 1_000
+    # Held by all requests in work, and again by all answers that wait for their readers.
+    max_bytes: int = 128 * 1024 * 1024
+    # How long a stream's client may take nothing: at 4 MiB a message, 280 kbit/s is enough.
+    stall: float = 120.0
     # For clients that give no deadline.
     unary_deadline: float = 30.0
     stream_deadline: float = 3_600.0
@@ -62,13 +68,14 @@ class Server:
         self._wanted = address
         self._address = ""
         self._before_stop = before_stop
-        self._gate = Gate(options.max_calls, options.max_streams)
+        self._gate = Gate(options.max_calls, options.max_streams, options.max_bytes)
         self._draining: asyncio.Task[None] | None = None
         steps = interceptors(
             gate=self._gate,
             authenticator=authenticator or LocalAuthenticator(),
             unary_deadline=options.unary_deadline,
             stream_deadline=options.stream_deadline,
+            stall_seconds=options.stall,
         )
         served = [method for service, servicer in services.items() for method in methods(service, servicer)]
         self._server = aio.server(options=_channel_options(options))
@@ -77,7 +84,7 @@ class Server:
         names = [*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME]
         reflection.enable_server_reflection(names, self._server)
         # Last: it answers for every name that nobody else knows.
-        self._server.add_generic_rpc_handlers((Router(served, steps),))
+        self._server.add_generic_rpc_handlers((Router(served, steps, self._gate),))
 
     @property
     def address(self) -> str:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from sqlalchemy import event
+from sqlalchemy import Dialect, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -58,6 +58,11 @@ class Engines:
                 hide_parameters=True,
             )
 
+    @property
+    def sql(self) -> Dialect:
+        """How the engine's driver writes values."""
+        return self._writer.dialect
+
     def hold(self) -> None:
         """Takes the SQLite file for this process; FAILED_PRECONDITION when another has it."""
         if self.dialect != "sqlite":
@@ -94,10 +99,10 @@ class Engines:
                 yield connection
 
     @asynccontextmanager
-    async def driver(self) -> AsyncIterator[Any]:
-        """The writing side's own connection, for hot statements: asyncpg's, or a SqliteThread."""
+    async def driver(self, *, writes: bool = True) -> AsyncIterator[Any]:
+        """A side's own connection, for hot statements: asyncpg's, or a SqliteThread."""
         with translated():
-            async with self._writer.connect() as connection:
+            async with (self._writer if writes else self._reader).connect() as connection:
                 raw = (await connection.get_raw_connection()).driver_connection
                 yield SqliteThread(raw) if self.dialect == "sqlite" else raw
 

@@ -65,6 +65,19 @@ class PathReads(Reads, ProjectReads):
         query = self._path(rows.FLOOR_COLUMNS, session_id, place, first, last)
         return [rows.floor(row) for row in await self.all(query)]
 
+    async def path_page(
+        self, session_id: str, place: Place, first: int, last: int, *, head_first: bool, max_bytes: int
+    ) -> list[Floor]:
+        columns = [*rows.FLOOR_COLUMNS, sum(_SIZES[1:], _SIZES[0]).label("size")]
+        wanted = self._path(columns, session_id, place, first, last).subquery("wanted")
+        depth = wanted.c.depth
+        total = func.sum(wanted.c.size).over(order_by=depth.desc() if head_first else depth)
+        summed = select(wanted, total.label("total")).subquery("summed")
+        fits = (summed.c.total <= max_bytes) | (summed.c.depth == (last if head_first else first))
+        return [
+            rows.floor(row) for row in await self.all(select(summed).where(fits).order_by(summed.c.depth))
+        ]
+
     async def path_outline(self, session_id: str, place: Place, first: int, last: int) -> list[FloorOutline]:
         columns = [*(t.floor.c[name] for name in _OUTLINE), *_SIZES]
         query = self._path(columns, session_id, place, first, last)

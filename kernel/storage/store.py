@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from kernel.storage import append_postgres, append_sqlite
+from kernel.storage import append_postgres, append_sqlite, tips
 from kernel.storage.coalescer import Coalescer
 from kernel.storage.engine import Engines, SqliteThread
 from kernel.storage.erasure import ErasingWrites
 from kernel.storage.failures import Conflict, Retry, unavailable
 from kernel.storage.paths import PathReads
 from kernel.storage.turns import Turns
-from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken
+from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken, Tip
 from kernel.verbs.store import ReadTx, WriteTx
 
 T = TypeVar("T")
@@ -39,6 +39,16 @@ class SqlStore:
     async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:
         async with self._engines.reading() as connection:
             yield PathReads(connection, tenant_id)
+
+    async def tip(self, tenant_id: str, session_id: str, branch: str, floor_id: str) -> Tip | None:
+        dialect = self._engines.sql
+        text, arguments = tips.statement(dialect, tenant_id, session_id, branch, floor_id)
+        async with self._engines.driver(writes=False) as connection:
+            if isinstance(connection, SqliteThread):
+                row = await connection.run(lambda raw: raw.execute(text, arguments).fetchone())
+            else:
+                row = await connection.fetchrow(text, *arguments)
+        return tips.tip(dialect, row)
 
     async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]], session_id: str = "") -> T:
         return await self._finish(self._write(tenant_id, work, session_id))

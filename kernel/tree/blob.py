@@ -5,6 +5,7 @@ blobs join by concatenation, and one message is a slice.
 """
 
 TAG = b"\x0a"
+_TAG_BYTE = TAG[0]
 # Five bytes tell of 32 GiB, far more than a page holds. A bound keeps broken bytes cheap to refuse.
 _LENGTH_BYTES = 5
 
@@ -16,18 +17,28 @@ def frame(message: bytes) -> bytes:
 
 def split(blob: bytes) -> list[bytes]:
     """The framed messages, in order; ValueError when the bytes are not a blob."""
-    frames = []
+    return [blob[start:end] for start, _, end in _places(blob)]
+
+
+def split_bodies(blob: bytes) -> list[bytes]:
+    """The messages without their frames; ValueError when the bytes are not a blob."""
+    return [blob[body:end] for _, body, end in _places(blob)]
+
+
+def _places(blob: bytes) -> list[tuple[int, int, int]]:
+    """Where each frame starts, its message starts, and both end."""
+    places = []
     at = 0
     while at < len(blob):
-        if blob[at : at + 1] != TAG:
+        if blob[at] != _TAG_BYTE:
             raise ValueError("not a run of messages")
         length, body = _read_varint(blob, at + 1)
         end = body + length
         if end > len(blob):
             raise ValueError("a message is cut off")
-        frames.append(blob[at:end])
+        places.append((at, body, end))
         at = end
-    return frames
+    return places
 
 
 def _varint(value: int) -> bytes:

@@ -50,10 +50,10 @@ def last_message(floor: Floor) -> str:
 
 async def before(tx: ReadTx, floor: Floor) -> str:
     """The id of the message before a floor's first: its parent's last, or further up."""
-    while floor.parent_floor_id is not None:
-        parent = await tx.floor(floor.parent_floor_id)
-        if parent is None:
-            break
+    # The root has none.
+    while floor.place.depth > 1:
+        parent = await tx.floor(floor.parent_floor_id or "")
+        assert parent is not None, "a floor's parent exists"
         if found := last_message(parent):
             return found
         floor = parent

@@ -20,29 +20,6 @@ class Placed:
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class PathPage:
-    """Part of a path. `next_depth` is where the next page begins; None on the last one."""
-
-    placed: tuple[Placed, ...]
-    head: Floor
-    next_depth: int | None
-    pending: Shown | None
-
-
-@dataclass(frozen=True, slots=True)
-class PathQuery:
-    session_id: str
-    branch: str
-    floor_id: str = ""
-    head_first: bool = False
-    page_size: int = 100
-    # With a page token: where to go on, below the head or floor that the listing began at.
-    from_depth: int | None = None
-    # Whether the branch's pending floor belongs to the listing.
-    with_pending: bool = True
-
-
 async def known_floor(tx: ReadTx, floor_id: str, session_id: str = "") -> Floor:
     floor = await tx.floor(floor_id)
     if floor is None or (session_id and floor.session_id != session_id):
@@ -68,37 +45,6 @@ async def path_end(tx: ReadTx, session_id: str, branch_name: str, floor_id: str)
     return floor
 
 
-async def list_path(env: Env, caller: Caller, query: PathQuery) -> PathPage:
-    """A page of the path: at most `page_size` floors and 3 MiB, and always at least one."""
-    async with env.store.reading(caller.tenant_id) as tx:
-        end = await path_end(tx, query.session_id, query.branch, query.floor_id)
-        pending = await _pending(tx, query) if query.with_pending else None
-        first, last = _range(query, end.place.depth)
-        outlines = await tx.path_outline(query.session_id, end.place, first, last)
-        if query.head_first:
-            outlines.reverse()
-        taken = outlines[: fitting([outline.size for outline in outlines])]
-        if not taken:
-            return PathPage((), end, None, pending)
-        low, high = min(o.depth for o in taken), max(o.depth for o in taken)
-        placed = await _placed(tx, end, low, high)
-        at_end = high == end.place.depth
-        if query.head_first:
-            placed.reverse()
-            next_depth = low - 1 if low > 1 else None
-        else:
-            next_depth = None if at_end else high + 1
-        return PathPage(tuple(placed), end, next_depth, pending if at_end else None)
-
-
-def _range(query: PathQuery, depth: int) -> tuple[int, int]:
-    if query.head_first:
-        last = depth if query.from_depth is None else query.from_depth
-        return max(1, last - query.page_size + 1), last
-    first = 1 if query.from_depth is None else query.from_depth
-    return first, min(depth, first + query.page_size - 1)
-
-
 def fitting(sizes: list[int], used: int = 0, at_least: int = 1) -> int:
     """How many of the first fit into an answer that holds `used` bytes already."""
     total = used
@@ -121,13 +67,6 @@ async def _placed(tx: ReadTx, end: Floor, low: int, high: int) -> list[Placed]:
         placed.append(Placed(Shown(floor, previous), numbers[floor.floor_id]))
         previous = last_message(floor) or previous
     return placed
-
-
-async def _pending(tx: ReadTx, query: PathQuery) -> Shown | None:
-    branch = await tx.branch(query.session_id, query.branch)
-    if branch is None or branch.pending_floor_id is None:
-        return None
-    return await shown(tx, await known_floor(tx, branch.pending_floor_id))
 
 
 async def get_floor(env: Env, caller: Caller, floor_id: str) -> Placed:

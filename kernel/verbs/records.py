@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from kernel.prompt.config import Config
-from kernel.tree.model import Branch, Floor, Usage
+from kernel.tree.model import Branch, Floor, Place, Usage
 
 
 class SessionState(StrEnum):
@@ -79,6 +79,20 @@ class Erased:
 
     store: str
     rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """The committed floor that a path ends at, with every number that decides what the path, the positions
+    beside it, and a context made of it look like: while they are the same, so are those."""
+
+    floor_id: str
+    place: Place
+    pending_floor_id: str | None
+    forks: int
+    session_version: int
+    project_version: int
+    stored_tokens: int
 
 
 class SessionOrder(StrEnum):

@@ -26,6 +26,7 @@ from kernel.verbs.records import (
     Session,
     SessionOrder,
     SessionState,
+    Tip,
 )
 
 T = TypeVar("T")
@@ -58,6 +59,10 @@ class ReadTx(ProjectReads, Protocol):
     async def branch_head(self, session_id: str, name: str) -> tuple[Branch, Floor] | None:
         """A branch and the floor that its head names, with its bodies, in one read."""
 
+    async def tip(self, session_id: str, branch: str, floor_id: str) -> Tip | None:
+        """Of the committed floor that is named, or of the branch's head with the branch's pending floor.
+        None when one of them is not there, or the floor is not committed."""
+
     async def branches(self, session_id: str, after: str, limit: int) -> list[Branch]:
         """By name, those after `after`."""
 
@@ -72,6 +77,12 @@ class ReadTx(ProjectReads, Protocol):
 
         Touches nothing that lies on other branches.
         """
+
+    async def path_page(
+        self, session_id: str, place: Place, first: int, last: int, *, head_first: bool, max_bytes: int
+    ) -> list[Floor]:
+        """As `path`, but only as many as have bodies of `max_bytes` together, and always one: from
+        `first` on, or with `head_first` from `last` back. By depth in either case."""
 
     async def path_outline(self, session_id: str, place: Place, first: int, last: int) -> list[FloorOutline]:
         """As `path`, without the bodies."""
@@ -202,6 +213,9 @@ class Store(Protocol):
         `work` may run more than once, so its only effects go through the transaction. An error
         rolls back. Once begun it ends by itself, whatever becomes of the caller (R3).
         """
+
+    async def tip(self, tenant_id: str, session_id: str, branch: str, floor_id: str) -> Tip | None:
+        """As `ReadTx.tip`, in one round trip of its own: the cheapest look at a session."""
 
     async def append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
         """One outcome a record, in their order; each commits or fails alone. As `write` on

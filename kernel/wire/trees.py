@@ -6,10 +6,10 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2, session_pb2
 
 from kernel.tree.model import Branch, HeadMove, Page, Position, Usage
-from kernel.verbs.answers import Shown, message_id
+from kernel.verbs.answers import Shown
 from kernel.verbs.records import Run, Session
-from kernel.wire.codec import parsed
 from kernel.wire.config import config_pb
+from kernel.wire.floor_bytes import floor_bytes, page_bytes, position_bytes
 
 
 def time_pb(time: datetime | None) -> Timestamp | None:
@@ -22,53 +22,11 @@ def time_pb(time: datetime | None) -> Timestamp | None:
 
 def page_pb(page: Page, before: str, *, bodies: bool = True) -> message_pb2.Page:
     """`before` is the id of the message before the page's first."""
-    shown = message_pb2.Page(
-        page_id=page.page_id,
-        floor_id=page.floor_id,
-        slot=message_pb2.Slot.Name(int(page.slot)),
-        digest=page.digest.hex(),
-        token_count=page.tokens,
-        partial=page.partial,
-        source=page.source,
-        create_time=time_pb(page.create_time),
-    )
-    if bodies:
-        for index, (message, fact) in enumerate(
-            zip(parsed(page.content.blob), page.content.facts, strict=True)
-        ):
-            message.message_id = message_id(page, index)
-            message.parent_message_id = before
-            message.token_count = fact.tokens
-            before = message.message_id
-            shown.messages.append(message)
-    return shown
+    return message_pb2.Page.FromString(page_bytes(page, before, bodies=bodies))
 
 
 def floor_pb(shown: Shown, *, bodies: bool = True) -> floor_pb2.Floor:
-    floor, before = shown.floor, shown.before
-    result = floor_pb2.Floor(
-        floor_id=floor.floor_id,
-        session_id=floor.session_id,
-        parent_floor_id=floor.parent_floor_id or "",
-        depth=floor.place.depth,
-        ordinal=floor.ordinal,
-        state=f"FLOOR_STATE_{floor.state.name}",
-        digest=floor.digest.hex() if floor.digest else "",
-        path_tokens=floor.path_tokens,
-        usage=usage_pb(floor.usage),
-        run_id=floor.run_id or "",
-        failure_reason=floor.failure_reason,
-        principal=floor.principal,
-        create_time=time_pb(floor.create_time),
-        commit_time=time_pb(floor.commit_time),
-    )
-    if floor.input is not None:
-        result.input_page.CopyFrom(page_pb(floor.input, before, bodies=bodies))
-        if floor.input.content.facts:
-            before = message_id(floor.input, len(floor.input.content.facts) - 1)
-    if floor.output is not None:
-        result.output_page.CopyFrom(page_pb(floor.output, before, bodies=bodies))
-    return result
+    return floor_pb2.Floor.FromString(floor_bytes(shown, bodies=bodies))
 
 
 def usage_pb(usage: Usage | None) -> floor_pb2.Usage | None:
@@ -78,13 +36,7 @@ def usage_pb(usage: Usage | None) -> floor_pb2.Usage | None:
 
 
 def position_pb(position: Position) -> floor_pb2.Position:
-    return floor_pb2.Position(
-        floor_id=position.floor_id,
-        input_index=position.input_index,
-        input_count=position.input_count,
-        output_index=position.output_index,
-        output_count=position.output_count,
-    )
+    return floor_pb2.Position.FromString(position_bytes(position))
 
 
 def maybe_branch_pb(branch: Branch | None) -> floor_pb2.Branch | None:

@@ -86,6 +86,10 @@ READS: dict[str, Read] = {
     "floor": lambda tx, on: tx.floor(on.first.floor_id),
     "chain": lambda tx, on: tx.chain(on.session_id, on.fork.place),
     "path": lambda tx, on: tx.path(on.session_id, on.second.place, 0, 9),
+    "tip": lambda tx, on: tx.tip(on.session_id, "main", ""),
+    "path_page": lambda tx, on: tx.path_page(
+        on.session_id, on.second.place, 0, 9, head_first=False, max_bytes=1
+    ),
     "path_outline": lambda tx, on: tx.path_outline(on.session_id, on.second.place, 0, 9),
     "path_siblings": lambda tx, on: tx.path_siblings(on.session_id, on.second.place, 1, 9),
     "children": lambda tx, on: tx.children(on.session_id, on.world.root.place, -1, 100),
