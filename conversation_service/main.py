@@ -48,13 +48,15 @@ from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
 from kernel.storage.store import SqlStore
 from kernel.verbs.env import Env
+from kernel.wire.byte_cache import ByteCache
 from kernel.wire.codec import WireCodec
 from kernel.wire.path_cache import PathCache
 
 log = structlog.get_logger(__name__)
 
-# Bytes of paths that are kept for the next reader.
+# Bytes of paths and of contexts that are kept for the next reader.
 _PATH_CACHE = 64 * 1024 * 1024
+_CONTEXT_CACHE = 32 * 1024 * 1024
 # Seconds: between two renewals of this process's lease and looks for runs of dead ones; that runs
 # may take to end by themselves when the service stops; that stopping may take in all.
 _BEAT, _RUNS_END, _STOPS_WITHIN = 2.0, 4.0, 9.0
@@ -146,7 +148,9 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
         ),
         run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
-        context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(env, providers),
+        context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(
+            env, providers, ByteCache(_CONTEXT_CACHE)
+        ),
     }
     return await serve(services, settings.conversation, before_stop=lambda: generation.hub.drain(_RUNS_END))
 

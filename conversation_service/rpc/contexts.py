@@ -1,5 +1,7 @@
 """ContextService."""
 
+from collections.abc import Hashable
+
 from stemma.conversation.v1 import context_service_pb2 as pb
 from stemma.kernel.v1 import context_pb2
 
@@ -12,15 +14,18 @@ from kernel.runs.context import Assembled, Place, assemble
 from kernel.tree.model import PageContent
 from kernel.verbs.env import MAIN, Env, ReadTx, known_session
 from kernel.verbs.queries import known_floor, path_end
+from kernel.verbs.records import Tip
+from kernel.wire.byte_cache import ByteCache
 
 # Of the 4 MiB that an answer may have; the rest is for the explanation.
 _MAX_BYTES = 3 * 1024 * 1024 + 512 * 1024
 
 
 class Contexts:
-    def __init__(self, env: Env, providers: Providers) -> None:
+    def __init__(self, env: Env, providers: Providers, kept: ByteCache) -> None:
         self._env = env
         self._providers = providers
+        self._kept = kept
 
     async def assemble_context(self, request: pb.AssembleContextRequest, call: Call) -> bytes:
         session_id = uuid_field(request.session_id, "session_id")
@@ -30,13 +35,29 @@ class Contexts:
         branch = branch_name(request.branch, MAIN)
         given = content_of(request.input.messages, "input.messages")
         overrides = config_of(request.options.overrides, "options.overrides", self._providers)
-        async with self._env.store.reading(call.identity.tenant_id) as tx:
+        tenant_id = call.identity.tenant_id
+
+        def key(tip: Tip | None) -> Hashable | None:
+            """What the answer is a pure function of (T4); None for one that is not worth keeping."""
+            if tip is None or tip.pending_floor_id is not None or given is not None:
+                return None
+            return tenant_id, session_id, tip, request.options.SerializeToString(deterministic=True)
+
+        if given is None:
+            tip = await self._env.store.tip(tenant_id, session_id, branch, floor_id)
+            if (kept := self._kept.get(key(tip))) is not None:
+                return kept
+        async with self._env.store.reading(tenant_id) as tx:
             session = await known_session(tx, session_id)
             place = await _place(tx, session_id, branch, floor_id, given)
             assembled = await assemble(tx, self._env.codec, session, overrides, place, _MAX_BYTES)
+            now = key(await tx.tip(session_id, branch, floor_id))
         # The stored bytes are the field's own encoding: they go out as they are.
         explanation = pb.AssembleContextResponse(explanation=_explanation(assembled))
-        return assembled.context.blob + explanation.SerializeToString(deterministic=True)
+        answer = assembled.context.blob + explanation.SerializeToString(deterministic=True)
+        if now is not None:
+            self._kept.put(now, answer)
+        return answer
 
 
 async def _place(
