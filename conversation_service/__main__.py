@@ -1,3 +1,3 @@
-from conversation_service.main import run
+from conversation_service.process import run
 
 run()

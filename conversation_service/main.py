@@ -1,14 +1,13 @@
-"""Puts the service together, and runs it until it is told to stop."""
+"""Puts the service together. `process.py` runs it."""
 
 import asyncio
-import sys
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
-from pydantic import ValidationError
 from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
@@ -31,19 +30,17 @@ from conversation_service.rpc.paths import Paths
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.sessions import Sessions
 from conversation_service.rpc.transfers import Transfers
-from conversation_service.settings import BadSettings, Settings, check_auth, explained, secret_keys
+from conversation_service.settings import Settings, check_auth, secret_keys
 from kernel.errors import StemmaError, Unavailable
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits
-from kernel.rpc.logs import configure_logs
-from kernel.rpc.server import CannotListen, Server, serve
-from kernel.rpc.signals import run_until_signal
+from kernel.rpc.server import Server, ServerOptions, serve
 from kernel.rpc.tokens import PageTokens
+from kernel.rpc.workers import PARENT
 from kernel.runs.control import HubRuns, Reconciliation, recover
 from kernel.runs.respond import Generation
 from kernel.storage.engine import Engines
-from kernel.storage.failures import Refused
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
 from kernel.storage.store import SqlStore
@@ -152,7 +149,12 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
             env, providers, ByteCache(_CONTEXT_CACHE)
         ),
     }
-    return await serve(services, settings.conversation, before_stop=lambda: generation.hub.drain(_RUNS_END))
+    return await serve(
+        services,
+        settings.conversation,
+        options=ServerOptions(reuse_port=PARENT in os.environ),
+        before_stop=lambda: generation.hub.drain(_RUNS_END),
+    )
 
 
 @asynccontextmanager
@@ -180,29 +182,3 @@ async def _beat(env: Env, processes: Processes, runs: Reconciliation) -> None:
             await runs.look(await processes.own_runs())
         except StemmaError as error:
             log.warning("beat failed; it is tried again", reason=error.reason)
-
-
-def run() -> None:
-    """`python -m conversation_service`."""
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        sys.exit(f"conversation_service: {explained(error)}")
-    configure_logs(style=settings.log_format, level=settings.log_level)
-
-    async def main(stop: asyncio.Event) -> None:
-        async with build(settings) as service:
-            print(f"conversation_service listening on {service.address}", flush=True)
-            if not settings.auth:
-                log.warning("STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`")
-            await stop.wait()
-
-    try:
-        run_until_signal(main)
-    except (BadSettings, CannotListen, StemmaError) as error:
-        sys.exit(f"conversation_service: {error}")
-    except Refused as error:
-        sys.exit(
-            f"conversation_service: the database refuses ({error}): check user, password and name in"
-            " STEMMA_CONVERSATION_DATABASE_URL."
-        )

@@ -32,6 +32,8 @@ class Settings(BaseSettings):
     openai_api_key: str = Field(default="", repr=False)
     model: str = ""
     script: str = ""
+    # How many processes share the address; more than one is for PostgreSQL.
+    processes: int = Field(default=1, ge=1, le=64)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "console"] = "json"
 
@@ -68,6 +70,12 @@ def check_auth(settings: Settings) -> None:
         raise BadSettings(
             "STEMMA_AUTH=off is for loopback only: set STEMMA_CONVERSATION to 127.0.0.1 or [::1]."
         )
+
+
+def check_processes(settings: Settings) -> None:
+    """A SQLite file belongs to one process."""
+    if settings.processes > 1 and settings.database_url.startswith("sqlite"):
+        raise BadSettings("STEMMA_PROCESSES is for PostgreSQL: a SQLite file belongs to one process.")
 
 
 def _is_loopback(host: str) -> bool:

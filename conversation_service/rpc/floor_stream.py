@@ -27,8 +27,8 @@ _Done = asyncio.Future[str | None]
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """`items` of one stream; `waiting` items and `bytes` without an answer yet, beyond which the
-    client is not read; `silence`: seconds for which it may send nothing."""
+    """`items` of one stream; `waiting` items without an answer yet, and `bytes` of them and of
+    answers that the client has not taken, beyond which it is not read; `silence`: seconds for which it may send nothing."""
 
     items: int = 500_000
     waiting: int = 512
@@ -49,6 +49,7 @@ class FloorStream:
         try:
             while (answer := await stream.answers.get()) is not None:
                 yield answer
+                stream.sent(answer)
             await reading
         finally:
             await stream.close(reading)
@@ -63,6 +64,7 @@ class _Stream:
         self._tasks: set[asyncio.Task[None]] = set()
         # The newest item of each session and branch: its floor, None when it failed.
         self._last: dict[tuple[str, str], _Done] = {}
+        # Of items without an answer, and of answers that the client has not taken.
         self._bytes = 0
         self._room = asyncio.Event()
 
@@ -86,6 +88,15 @@ class _Stream:
             while self._tasks:
                 await asyncio.wait(self._tasks)
             self.answers.put_nowait(None)
+
+    def sent(self, answer: bytes) -> None:
+        """The client has taken an answer: there is room for an item."""
+        self._bytes -= len(answer)
+        self._room.set()
+
+    def _answer(self, answer: bytes) -> None:
+        self._bytes += len(answer)
+        self.answers.put_nowait(answer)
 
     async def close(self, reading: "asyncio.Task[None]") -> None:
         """What is under way ends by itself; what has not begun never does."""
@@ -140,7 +151,7 @@ class _Stream:
         finally:
             if not done.done():
                 done.set_result(None)
-        self.answers.put_nowait(answer)
+        self._answer(answer)
 
 
 def _target(request: pb.AppendFloorsRequest, has_previous: bool, before: str | None) -> Target:

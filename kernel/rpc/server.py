@@ -42,6 +42,11 @@ class ServerOptions:
     # For clients that give no deadline.
     unary_deadline: float = 30.0
     stream_deadline: float = 3_600.0
+    # How long a connection may take to say that it is HTTP/2, and how long it may have no call; then
+    # it is closed, which gRPC's clients take for nothing: they connect again with their next call.
+    handshake: float = 20.0
+    idle: float = 300.0
+    max_connections: int = 12_000
     # Several processes on one port.
     reuse_port: bool = False
 
@@ -175,7 +180,14 @@ def _channel_options(options: ServerOptions) -> Sequence[tuple[str, int]]:
         ("grpc.absolute_max_metadata_size", 16 * 1024),
         # Per connection. Above what is admitted, so that a client is told OVERLOADED, not left waiting.
         ("grpc.max_concurrent_streams", 2 * (options.max_calls + options.max_streams)),
+        # Calls that no code of ours has seen yet. From the first number on gRPC drops some by itself, as
+        # CANCELLED, and from the second all: they are above any burst that refusing can catch up with.
+        ("grpc.server.max_pending_requests", 20_000),
+        ("grpc.server.max_pending_requests_hard_limit", 40_000),
         ("grpc.so_reuseport", int(options.reuse_port)),
+        ("grpc.server_handshake_timeout_ms", round(options.handshake * 1000)),
+        ("grpc.max_connection_idle_ms", round(options.idle * 1000)),
+        ("grpc.max_allowed_incoming_connections", options.max_connections),
         # Notice peers that vanished; tolerate pings every 10 s, drop those who send more.
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),

@@ -31,12 +31,21 @@ _RETRY_STATES = {"40001", "40P01"}
 _AWAY_STATES = {"08", "53", "57", "25006"}
 
 
+class NoConnection(Unavailable):
+    """None of the connections became free in time."""
+
+
+_AWAY = ("UNAVAILABLE", "The database cannot be reached. Retry with the same request_id.")
+
+
 def unavailable() -> Unavailable:
-    return Unavailable("UNAVAILABLE", "The database cannot be reached. Retry with the same request_id.")
+    return Unavailable(*_AWAY)
 
 
 def _translate(error: BaseException) -> Exception | None:
-    if isinstance(error, exc.TimeoutError | OSError | asyncpg.InterfaceError):
+    if isinstance(error, exc.TimeoutError):
+        return NoConnection(*_AWAY)
+    if isinstance(error, OSError | asyncpg.InterfaceError):
         return unavailable()
     original = _driver_error(error)
     if isinstance(original, asyncpg.UniqueViolationError):

@@ -58,8 +58,8 @@ async def path_texts(client: Client, session_id: str) -> list[str]:
     return [floor.input_page.messages[0].parts[0].text.text for floor in floors]
 
 
-async def test_items_of_a_session_go_in_their_order_and_sessions_side_by_side(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_items_of_a_session_go_in_their_order_and_sessions_side_by_side(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         sessions = [await client.new_session() for _ in range(8)]
         items = [item(one, f"{turn}") for turn in range(12) for one in sessions]
         found = by_id(await answers(service.address, items))
@@ -73,8 +73,8 @@ async def test_items_of_a_session_go_in_their_order_and_sessions_side_by_side(en
             assert (answer.branch.head_floor_id, answer.branch.name) == (answer.floor.floor_id, "main")
 
 
-async def test_a_repeat_of_a_whole_stream_gets_the_same_answers(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_a_repeat_of_a_whole_stream_gets_the_same_answers(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         items = [item(session, "0"), *(item(session, f"{n}", after_previous=True) for n in range(1, 6))]
         first = by_id(await answers(service.address, items))
@@ -82,8 +82,8 @@ async def test_a_repeat_of_a_whole_stream_gets_the_same_answers(engine_url: str)
         assert await path_texts(client, session) == [f"{n}" for n in range(6)]
 
 
-async def test_an_item_that_fails_fails_alone_and_what_was_to_follow_it(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_an_item_that_fails_fails_alone_and_what_was_to_follow_it(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session, other = await client.new_session(), await client.new_session()
         good = item(session, "good")
         stale = item(session, "stale", expected_head=str(uuid.uuid4()))
@@ -104,8 +104,8 @@ async def test_an_item_that_fails_fails_alone_and_what_was_to_follow_it(engine_u
         assert await path_texts(client, other) == ["elsewhere"]
 
 
-async def test_a_bad_item_is_answered_with_its_fields_and_the_stream_goes_on(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_a_bad_item_is_answered_with_its_fields_and_the_stream_goes_on(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         first = item(session, "first", after_previous=True)
         both = item(session, "both", after_previous=True, expected_head=str(uuid.uuid4()))
@@ -127,8 +127,8 @@ async def test_a_bad_item_is_answered_with_its_fields_and_the_stream_goes_on(eng
         assert await path_texts(client, session) == ["good"]
 
 
-async def test_it_is_a_write_of_its_own_name(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_it_is_a_write_of_its_own_name(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session, given = await client.new_session(), str(uuid.uuid4())
         (made,) = await answers(service.address, [item(session, "a", request_id=given)])
         (reused,) = await answers(service.address, [item(session, "b", request_id=given)])
@@ -137,8 +137,8 @@ async def test_it_is_a_write_of_its_own_name(engine_url: str) -> None:
         assert (await client.send("AppendFloor", alone)).floor.parent_floor_id == made.floor.floor_id
 
 
-async def test_bad_input_51_streams_that_are_none(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_bad_input_51_streams_that_are_none(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         async with grpc.aio.insecure_channel(service.address) as channel:
             found, refused = await broken_off(opened(channel, []))
@@ -161,8 +161,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-async def test_bad_input_51_too_many_items_and_silence(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_bad_input_51_too_many_items_and_silence(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         async with grpc.aio.insecure_channel(service.address) as channel:
             flood = [item(session, f"{n}") for n in range(21)]
@@ -179,9 +179,9 @@ async def test_bad_input_51_too_many_items_and_silence(engine_url: str) -> None:
         assert len(await path_texts(client, session)) == 21
 
 
-async def test_a_client_that_leaves_takes_nothing_with_it(engine_url: str) -> None:
+async def test_a_client_that_leaves_takes_nothing_with_it(migrated_url: str) -> None:
     """What was sent is done whole or not at all, in order, and the next stream goes on (R3)."""
-    async with running_service(engine_url) as service, connect(service.address) as client:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         items = [item(session, f"{n}") for n in range(40)]
         async with grpc.aio.insecure_channel(service.address) as channel:

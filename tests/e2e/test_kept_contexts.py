@@ -20,8 +20,8 @@ async def twice(client: Client, session_id: str, **fields: Any) -> list[str]:
     return [text_of(message) for message in first.messages]
 
 
-async def test_everything_that_a_context_depends_on_changes_it(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_everything_that_a_context_depends_on_changes_it(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         project = (await client.call("CreateProject", title="p")).project.project_id
         session = (await client.call("CreateSession", project_id=project)).session.session_id
         turn = {"session_id": session, "output": [assistant("a")]}
@@ -50,8 +50,8 @@ async def test_everything_that_a_context_depends_on_changes_it(engine_url: str) 
         assert await twice(client, session) == ["session", "one", "a"]
 
 
-async def test_the_token_tax_is_of_now(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_the_token_tax_is_of_now(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         floor = (await client.call("AppendFloor", session_id=session, input=[user("one")])).floor
         taxes = []

@@ -82,18 +82,18 @@ async def listed(
     return floors, positions, pending
 
 
-async def test_a_reader_that_keeps_paths_sees_what_another_process_writes(postgres_url: str) -> None:
+async def test_a_reader_that_keeps_paths_sees_what_another_process_writes(postgres_database: str) -> None:
     async with (
-        running_service(postgres_url) as writer,
-        running_service(postgres_url) as reader,
+        running_service(postgres_database) as writer,
+        running_service(postgres_database) as reader,
         connect(writer.address) as writing,
         connect(reader.address) as reading,
     ):
         await compared(writing, reading)
 
 
-async def test_a_process_that_keeps_paths_sees_its_own_writes(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_a_process_that_keeps_paths_sees_its_own_writes(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         await compared(client, client)
 
 
@@ -111,8 +111,8 @@ async def compared(writing: Client, reading: Client) -> None:
     assert max(counts) > 1, "the program forked"
 
 
-async def test_a_kept_path_of_a_deleted_session_is_not_shown(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_a_kept_path_of_a_deleted_session_is_not_shown(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         await client.call("AppendFloor", session_id=session, input=[user("secret")])
         for _ in range(2):
@@ -121,8 +121,8 @@ async def test_a_kept_path_of_a_deleted_session_is_not_shown(engine_url: str) ->
         assert await client.refused("ListPath", session_id=session) == Refusal("NOT_FOUND", "NOT_FOUND", {})
 
 
-async def test_readers_at_once_get_the_same(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
+async def test_readers_at_once_get_the_same(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()
         for number in range(70):
             await client.call("AppendFloor", session_id=session, input=[user(f"{number}")])

@@ -1,0 +1,81 @@
+"""`python -m conversation_service`: from its settings to its exit code."""
+
+import asyncio
+import os
+import sys
+
+import structlog
+from pydantic import ValidationError
+
+from conversation_service.main import build
+from conversation_service.settings import (
+    BadSettings,
+    Settings,
+    check_auth,
+    check_processes,
+    explained,
+    secret_keys,
+)
+from kernel.errors import StemmaError
+from kernel.rpc.logs import configure_logs
+from kernel.rpc.server import CannotListen
+from kernel.rpc.signals import run_until_signal
+from kernel.rpc.workers import Workers, end_with_parent, held_port
+from kernel.storage.failures import Refused
+
+log = structlog.get_logger(__name__)
+
+
+def run() -> None:
+    """Serves until a signal. Exits with 0 after a drain, with a sentence when it cannot start."""
+    end_with_parent()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.exit(f"conversation_service: {explained(error)}")
+    configure_logs(style=settings.log_format, level=settings.log_level)
+
+    async def main(stop: asyncio.Event) -> None:
+        if settings.processes > 1:
+            await _several(settings, stop)
+        else:
+            await _one(settings, stop)
+
+    try:
+        run_until_signal(main)
+    except (BadSettings, CannotListen, StemmaError) as error:
+        sys.exit(f"conversation_service: {error}")
+    except Refused as error:
+        sys.exit(
+            f"conversation_service: the database refuses ({error}): check user, password and name in"
+            " STEMMA_CONVERSATION_DATABASE_URL."
+        )
+
+
+async def _one(settings: Settings, stop: asyncio.Event) -> None:
+    async with build(settings) as service:
+        _said(settings, service.address)
+        await stop.wait()
+
+
+async def _several(settings: Settings, stop: asyncio.Event) -> None:
+    check_auth(settings)
+    check_processes(settings)
+    secret_keys(settings)
+    with held_port(settings.conversation) as address:
+        environment = {**os.environ, "STEMMA_PROCESSES": "1", "STEMMA_CONVERSATION": address}
+        workers = Workers("conversation_service", settings.processes, environment)
+        ready = asyncio.Event()
+        running = asyncio.create_task(workers.run(stop, ready))
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait((running, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if ready.is_set():
+            _said(settings, address)
+        waiting.cancel()
+        await running
+
+
+def _said(settings: Settings, address: str) -> None:
+    print(f"conversation_service listening on {address}", flush=True)
+    if not settings.auth:
+        log.warning("STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`")
