@@ -25,6 +25,8 @@ _SQLITE_READERS = 4
 _POSTGRES_CONNECTIONS = 8
 # How long a call waits for a connection before it is told UNAVAILABLE, in seconds.
 _POOL_WAIT = 1.5
+# And for a server that takes a connection and says nothing.
+_CONNECT_WAIT = 1.8
 
 
 def database_url(url: str) -> URL:
@@ -56,6 +58,7 @@ class Engines:
                 max_overflow=0,
                 pool_timeout=_POOL_WAIT,
                 hide_parameters=True,
+                connect_args={"timeout": _CONNECT_WAIT},
             )
 
     @property

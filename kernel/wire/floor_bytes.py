@@ -6,6 +6,7 @@ any order). `tests/unit/test_floor_bytes.py` holds all this to the generated cla
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from stemma.kernel.v1 import floor_pb2, message_pb2
@@ -28,6 +29,8 @@ def _long(value: int) -> bytes:
     return bytes(out)
 
 
+# The times of one floor, and of calls at once, are mostly of the same second.
+_seconds = lru_cache(maxsize=1024)(_long)
 # Of most lengths, counts and ids' sizes.
 _SHORT = [_long(value) for value in range(1 << 14)]
 
@@ -81,7 +84,7 @@ def _stamp(value: datetime) -> bytes:
     """The Timestamp, with its length. (By `timestamp()`, a float, far times would be off by a second.)"""
     since = value - _EPOCH
     seconds = (since.days * 86_400 + since.seconds) & 0xFFFF_FFFF_FFFF_FFFF
-    body = b"\x08%b\x10%b" % (_long(seconds), varint(since.microseconds * 1000))
+    body = b"\x08%b\x10%b" % (_seconds(seconds), varint(since.microseconds * 1000))
     return _SHORT[len(body)] + body
 
 
