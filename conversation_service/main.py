@@ -12,22 +12,28 @@ from pydantic import ValidationError
 from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
+    event_service_pb2,
     floor_service_pb2,
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    state_service_pb2,
 )
 from uuid_utils import uuid7
 
+from conversation_service.following import Following, following
 from conversation_service.migrate import SCRIPTS
 from conversation_service.rpc.admin import Admin
 from conversation_service.rpc.configs import Projects
 from conversation_service.rpc.contexts import Contexts
+from conversation_service.rpc.events import Events
 from conversation_service.rpc.floor_merges import FloorMerges
 from conversation_service.rpc.floor_reads import FloorReads
 from conversation_service.rpc.floor_writes import FloorWrites
 from conversation_service.rpc.runs import Runs
+from conversation_service.rpc.search import FloorSearch
 from conversation_service.rpc.sessions import Sessions
+from conversation_service.rpc.states import States
 from conversation_service.rpc.transfers import Transfers
 from conversation_service.settings import BadSettings, Settings, check_auth, explained, secret_keys
 from kernel.errors import StemmaError, Unavailable
@@ -42,6 +48,7 @@ from kernel.runs.control import HubRuns, Reconciliation, recover
 from kernel.runs.respond import Generation
 from kernel.storage.engine import Engines
 from kernel.storage.failures import Refused
+from kernel.storage.feeds import Feeds
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
 from kernel.storage.store import SqlStore
@@ -71,13 +78,14 @@ class SessionsAndFiles(Sessions, Transfers):
         Transfers.__init__(self, env)
 
 
-class Floors(FloorWrites, FloorReads, FloorMerges):
+class Floors(FloorWrites, FloorReads, FloorMerges, FloorSearch):
     """FloorService."""
 
     def __init__(self, env: Env, tokens: PageTokens) -> None:
         FloorWrites.__init__(self, env)
         FloorReads.__init__(self, env, tokens)
         FloorMerges.__init__(self, env, tokens)
+        FloorSearch.__init__(self, env, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,7 @@ class Service:
     generation: Generation
     server: Server
     store: SqlStore
+    following: Following
 
 
 @asynccontextmanager
@@ -114,10 +123,13 @@ async def build(
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
         generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
-        async with _beating(env, Processes(engines, generation.owner), hub):
-            server = await _serve(settings, env, generation, tokens)
+        async with (
+            _beating(env, Processes(engines, generation.owner), hub),
+            following(env, store, Feeds(engines), settings.event_retention) as followers,
+        ):
+            server = await _serve(settings, env, generation, tokens, followers)
             try:
-                yield Service(server.address, env, generation, server, store)
+                yield Service(server.address, env, generation, server, store, followers)
             finally:
                 await server.drain(_STOPS_WITHIN)
                 await hub.drain(0)
@@ -127,7 +139,9 @@ async def build(
         await engines.close()
 
 
-async def _serve(settings: Settings, env: Env, generation: Generation, tokens: PageTokens) -> Server:
+async def _serve(
+    settings: Settings, env: Env, generation: Generation, tokens: PageTokens, followers: Following
+) -> Server:
     providers = generation.providers
     services = {
         project_service_pb2.DESCRIPTOR.services_by_name["ProjectService"]: Projects(env, providers, tokens),
@@ -136,10 +150,17 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
         ),
         floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(env, tokens),
         run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
+        state_service_pb2.DESCRIPTOR.services_by_name["StateService"]: States(env, tokens),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
         context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(env, providers),
+        event_service_pb2.DESCRIPTOR.services_by_name["EventService"]: Events(env, followers.hub),
     }
-    return await serve(services, settings.conversation, before_stop=lambda: generation.hub.drain(_RUNS_END))
+
+    async def before_stop() -> None:
+        followers.hub.close()
+        await generation.hub.drain(_RUNS_END)
+
+    return await serve(services, settings.conversation, before_stop=before_stop)
 
 
 @asynccontextmanager

@@ -17,6 +17,9 @@ from kernel.rpc.call import Call, Identity, Metadata
 # A unary call, and each message of a stream, either way.
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
+# Among the headers of a stream that was accepted before it had anything to say.
+ACCEPTED = "x-stemma-accepted"
+
 Response = message.Message | bytes
 
 
@@ -33,6 +36,8 @@ class Method:
     streams: bool
     handler: Callable[[Any, Call], Any]
     client_streams: bool = False
+    # Seconds that a stream waits for its reader to take a message.
+    patience: float = 60.0
 
 
 class ClientGone(Exception):
@@ -42,7 +47,7 @@ class ClientGone(Exception):
 class Exchange:
     """The state of one call on its way through the interceptors, which fill it in, in their order."""
 
-    __slots__ = ("code", "context", "deadline", "identity", "method", "request_id")
+    __slots__ = ("_accepted", "code", "context", "deadline", "identity", "method", "request_id")
 
     def __init__(self, method: Method, context: aio.ServicerContext[Any, Any]) -> None:
         self.method = method
@@ -51,12 +56,13 @@ class Exchange:
         self.deadline = 0.0
         self.identity = Identity("", "", frozenset())
         self.code = grpc.StatusCode.OK
+        self._accepted = False
 
     def metadata(self) -> Metadata:
         return tuple((key, value) for key, value in self.context.invocation_metadata() or ())
 
     def call(self) -> Call:
-        return Call(self.identity, self.request_id, self.method.name, self.deadline)
+        return Call(self.identity, self.request_id, self.method.name, self.deadline, self.accept)
 
     async def read(self) -> message.Message:
         """The request, parsed here and not by grpc, which answers garbage with UNKNOWN.
@@ -84,13 +90,34 @@ class Exchange:
             name = self.method.request_class.DESCRIPTOR.full_name
             raise _invalid(f"The request is not a valid {name}.") from None
 
-    async def write(self, response: Response) -> None:
-        """Sends one message of a stream. Raises ClientGone, and Exhausted for more than 4 MiB."""
-        raw = encode(response)
+    async def accept(self) -> None:
+        """Sends the headers, with the mark that nothing was refused; once. Raises ClientGone."""
+        if self._accepted:
+            return
+        self._accepted = True
         try:
-            await self.context.write(raw)
+            await self.context.send_initial_metadata(((ACCEPTED, "1"),))
         except aio.BaseError:
             raise ClientGone from None
+
+    async def write(self, response: Response) -> None:
+        """Sends one message of a stream.
+
+        Raises ClientGone; Exhausted for more than 4 MiB, and when the client takes nothing for
+        `patience` seconds.
+        """
+        raw = encode(response)
+        try:
+            async with asyncio.timeout(self.method.patience) as timer:
+                await self.context.write(raw)
+        except aio.BaseError:
+            raise ClientGone from None
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise Exhausted(
+                "LIMIT", "The stream was not read for too long. Resume after the last message that was seen."
+            ) from None
 
     async def abort(self, status: status_pb2.Status) -> None:
         """Answers with an error; never returns. Raises AbortError, which grpc must get, or ClientGone."""

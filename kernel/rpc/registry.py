@@ -24,7 +24,7 @@ class BadServicer(TypeError):
     """A servicer does not fit its service; the text lists every RPC at fault, and why."""
 
 
-def methods(service: ServiceDescriptor, servicer: object) -> list[Method]:
+def methods(service: ServiceDescriptor, servicer: object, patience: float = 60.0) -> list[Method]:
     """One method for each RPC of the service, answered by the servicer's method in snake_case.
 
     `AppendFloor` is answered by `async def append_floor(self, request, call) -> Response`, a
@@ -42,7 +42,9 @@ def methods(service: ServiceDescriptor, servicer: object) -> list[Method]:
             continue
         request_class = message_factory.GetMessageClass(rpc.input_type)
         path = f"/{service.full_name}/{rpc.name}"
-        found.append(Method(path, request_class, rpc.server_streaming, handler, rpc.client_streaming))
+        found.append(
+            Method(path, request_class, rpc.server_streaming, handler, rpc.client_streaming, patience)
+        )
     if problems:
         raise BadServicer(f"{type(servicer).__name__} does not serve " + "; ".join(problems))
     return found

@@ -36,6 +36,8 @@ class ServerOptions:
     # For clients that give no deadline.
     unary_deadline: float = 30.0
     stream_deadline: float = 3_600.0
+    # How long a stream waits for a reader that takes nothing.
+    stream_patience: float = 60.0
     # Several processes on one port.
     reuse_port: bool = False
 
@@ -70,7 +72,11 @@ class Server:
             unary_deadline=options.unary_deadline,
             stream_deadline=options.stream_deadline,
         )
-        served = [method for service, servicer in services.items() for method in methods(service, servicer)]
+        served = [
+            method
+            for service, servicer in services.items()
+            for method in methods(service, servicer, options.stream_patience)
+        ]
         self._server = aio.server(options=_channel_options(options))
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)

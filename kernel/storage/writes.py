@@ -124,9 +124,7 @@ class Writes(PathReads):
 
     async def _count_fork(self, session_id: str) -> None:
         forks = {"forks": t.session.c.forks + 1}
-        await self._run(
-            update(t.session).where(self.where(t.session, session_id=session_id)).values(forks)
-        )
+        await self._run(update(t.session).where(self.where(t.session, session_id=session_id)).values(forks))
 
     async def update_pending(self, floor: Floor) -> None:
         result = await self._run(
@@ -235,6 +233,11 @@ class Writes(PathReads):
 
     def emit(self, project_id: str, event: Event) -> None:
         self._events[project_id].append(event)
+
+    @property
+    def emitted(self) -> bool:
+        """Whether this transaction has events."""
+        return bool(self._events)
 
     def after_commit(self, action: Callable[[], None]) -> None:
         self.committed.append(action)

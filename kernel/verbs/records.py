@@ -148,6 +148,8 @@ class Answer:
     member: Member | None = None
     config_version: ConfigVersion | None = None
     receipt: tuple[Erased, ...] = ()
+    # Of the live values that were written.
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

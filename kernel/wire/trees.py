@@ -10,6 +10,7 @@ from kernel.verbs.answers import Shown, message_id
 from kernel.verbs.records import Run, Session
 from kernel.wire.codec import parsed
 from kernel.wire.config import config_pb
+from kernel.wire.effects import effects_pb
 
 
 def time_pb(time: datetime | None) -> Timestamp | None:
@@ -68,6 +69,8 @@ def floor_pb(shown: Shown, *, bodies: bool = True) -> floor_pb2.Floor:
             before = message_id(floor.input, len(floor.input.content.facts) - 1)
     if floor.output is not None:
         result.output_page.CopyFrom(page_pb(floor.output, before, bodies=bodies))
+    if floor.effects is not None and bodies:
+        result.effects.CopyFrom(effects_pb(floor.effects))
     return result
 
 
