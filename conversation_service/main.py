@@ -11,24 +11,30 @@ import structlog
 from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
+    event_service_pb2,
     floor_service_pb2,
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    state_service_pb2,
 )
 from uuid_utils import uuid7
 
+from conversation_service.following import Following, following
 from conversation_service.migrate import SCRIPTS
 from conversation_service.rpc.admin import Admin
 from conversation_service.rpc.configs import Projects
 from conversation_service.rpc.contexts import Contexts
+from conversation_service.rpc.events import Events
 from conversation_service.rpc.floor_merges import FloorMerges
 from conversation_service.rpc.floor_reads import FloorReads
 from conversation_service.rpc.floor_stream import FloorStream
 from conversation_service.rpc.floor_writes import FloorWrites
 from conversation_service.rpc.paths import Paths
 from conversation_service.rpc.runs import Runs
+from conversation_service.rpc.search import FloorSearch
 from conversation_service.rpc.sessions import Sessions
+from conversation_service.rpc.states import States
 from conversation_service.rpc.transfers import Transfers
 from conversation_service.settings import Settings, check_auth, secret_keys
 from kernel.errors import StemmaError, Unavailable
@@ -41,6 +47,7 @@ from kernel.rpc.workers import PARENT
 from kernel.runs.control import HubRuns, Reconciliation, recover
 from kernel.runs.respond import Generation
 from kernel.storage.engine import Engines
+from kernel.storage.feeds import Feeds
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
 from kernel.storage.store import SqlStore
@@ -75,7 +82,7 @@ class SessionsAndFiles(Sessions, Transfers):
         Transfers.__init__(self, env)
 
 
-class Floors(FloorWrites, FloorStream, FloorReads, Paths, FloorMerges):
+class Floors(FloorWrites, FloorStream, FloorReads, Paths, FloorMerges, FloorSearch):
     """FloorService."""
 
     def __init__(self, env: Env, tokens: PageTokens, cache: PathCache) -> None:
@@ -84,6 +91,7 @@ class Floors(FloorWrites, FloorStream, FloorReads, Paths, FloorMerges):
         FloorReads.__init__(self, env, tokens)
         Paths.__init__(self, env, tokens, cache)
         FloorMerges.__init__(self, env, tokens)
+        FloorSearch.__init__(self, env, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,7 @@ class Service:
     generation: Generation
     server: Server
     store: SqlStore
+    following: Following
 
 
 @asynccontextmanager
@@ -120,10 +129,13 @@ async def build(
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
         generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
-        async with _beating(env, Processes(engines, generation.owner), hub):
-            server = await _serve(settings, env, generation, tokens)
+        async with (
+            _beating(env, Processes(engines, generation.owner), hub),
+            following(env, store, Feeds(engines), settings.event_retention) as followers,
+        ):
+            server = await _serve(settings, env, generation, tokens, followers)
             try:
-                yield Service(server.address, env, generation, server, store)
+                yield Service(server.address, env, generation, server, store, followers)
             finally:
                 await server.drain(_STOPS_WITHIN)
                 await hub.drain(0)
@@ -133,7 +145,9 @@ async def build(
         await engines.close()
 
 
-async def _serve(settings: Settings, env: Env, generation: Generation, tokens: PageTokens) -> Server:
+async def _serve(
+    settings: Settings, env: Env, generation: Generation, tokens: PageTokens, followers: Following
+) -> Server:
     providers = generation.providers
     services = {
         project_service_pb2.DESCRIPTOR.services_by_name["ProjectService"]: Projects(env, providers, tokens),
@@ -144,16 +158,23 @@ async def _serve(settings: Settings, env: Env, generation: Generation, tokens: P
             env, tokens, PathCache(_PATH_CACHE)
         ),
         run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
+        state_service_pb2.DESCRIPTOR.services_by_name["StateService"]: States(env, tokens),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
         context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(
             env, providers, ByteCache(_CONTEXT_CACHE)
         ),
+        event_service_pb2.DESCRIPTOR.services_by_name["EventService"]: Events(env, followers.hub),
     }
+
+    async def before_stop() -> None:
+        followers.hub.close()
+        await generation.hub.drain(_RUNS_END)
+
     return await serve(
         services,
         settings.conversation,
         options=ServerOptions(reuse_port=PARENT in os.environ),
-        before_stop=lambda: generation.hub.drain(_RUNS_END),
+        before_stop=before_stop,
     )
 
 

@@ -3,11 +3,13 @@
 import base64
 import ipaddress
 import os
+import re
 import secrets
+from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kernel.generation.registry import ProviderSettings
@@ -15,6 +17,21 @@ from kernel.generation.registry import ProviderSettings
 
 class BadSettings(Exception):
     """The service cannot start like this; the text says what to change."""
+
+
+_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+
+
+def _age(value: object) -> object:
+    """`30d`, `12h`, `90m`, `60s`; nothing for ever."""
+    if not isinstance(value, str):
+        return value
+    if not value:
+        return None
+    match = re.fullmatch(r"([1-9][0-9]{0,5})([dhms])", value)
+    if match is None:
+        raise ValueError("a number and d, h, m or s: 30d is thirty days; empty keeps for ever")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 class Settings(BaseSettings):
@@ -34,6 +51,7 @@ class Settings(BaseSettings):
     script: str = ""
     # How many processes share the address; more than one is for PostgreSQL.
     processes: int = Field(default=1, ge=1, le=64)
+    event_retention: Annotated[timedelta | None, BeforeValidator(_age)] = None
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "console"] = "json"
 

@@ -17,7 +17,7 @@ from gateway.routes import Table
 from gateway.services import BY_HAND, IMPORT, Binding, bindings
 from gateway.settings import Settings
 from gateway.sse import event_stream
-from gateway.transcode import build_request
+from gateway.transcode import build_request, parse
 from gateway.uploads import import_results
 from gateway.upstream import Metadata, Upstream
 
@@ -25,6 +25,10 @@ from gateway.upstream import Metadata, Upstream
 RESULTS: Mapping[str, Callable[[Any, Any, Upstream, Metadata], Awaitable[Message]]] = {
     RESPOND: respond_result,
 }
+
+
+# What the services put among the headers of such a stream; see kernel.rpc.exchange.
+ACCEPTED = "x-stemma-accepted"
 
 
 class Transcoder:
@@ -67,7 +71,9 @@ class Transcoder:
         )
         after = request.headers.get("last-event-id")
         if after and binding.method.streaming and "after" in message.DESCRIPTOR.fields_by_name:
-            message.after = after
+            # Checked as it would be in the query, and instead of what is there.
+            message.ClearField("after")
+            message.MergeFrom(parse(binding.method.request, {"after": after}))
         return cast(Message, message)
 
     async def _stream(
@@ -76,7 +82,7 @@ class Transcoder:
         call = self._upstream.stream(binding.method, message, metadata)
         result = RESULTS.get(binding.method.path)
         try:
-            first = await while_connected(request, call.read())
+            first = await while_connected(request, _first(call))
             if binding.is_file:
                 name = getattr(message, "session_id", "")
                 return file_answer(first, call, str(binding.response_field), name=name)
@@ -88,6 +94,13 @@ class Transcoder:
         except BaseException:
             call.cancel()
             raise
+
+
+async def _first(call: Any) -> Any:
+    """The first answer; None when the service has accepted the call and has nothing to say yet."""
+    if ACCEPTED in dict(await call.initial_metadata() or ()):
+        return None
+    return await call.read()
 
 
 def _servable() -> list[Binding]:

@@ -14,10 +14,12 @@ from google.protobuf.message_factory import GetMessageClass
 from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
+    event_service_pb2,
     floor_service_pb2,
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    state_service_pb2,
 )
 
 MODULES = (
@@ -26,7 +28,9 @@ MODULES = (
     floor_service_pb2,
     run_service_pb2,
     context_service_pb2,
+    event_service_pb2,
     admin_service_pb2,
+    state_service_pb2,
 )
 
 _FILE = "google.api.HttpBody"

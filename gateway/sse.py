@@ -1,8 +1,9 @@
 """A server stream as Server-Sent Events.
 
-Each frame is `id: <epoch>.<seq>` and one `data:` line, without `event:`. The caller has read the
-first frame already, so that what is refused before it is an ordinary error answer; a break after it
-is `event: error`, without an id, so that a client resumes after the last frame it has.
+Each frame is `id:` with its position (of a run `<epoch>.<seq>`) and one `data:` line, without `event:`.
+The caller has read the first frame already, or knows that the call was accepted, so that what is refused
+before is an ordinary error answer; a break after it is `event: error`, without an id, so that a client
+resumes after the last frame it has.
 """
 
 from collections.abc import AsyncIterator
@@ -18,8 +19,8 @@ _SEP = "\n"
 
 
 def event_stream(first: Any, call: Any, field: str, *, ping: float) -> EventSourceResponse:
-    """Answers `first` and the rest of `call`, the field of each response alone; cancels the call when
-    the client leaves. `ping`: seconds between comments."""
+    """Answers `first`, if there is one, and the rest of `call`, the field of each response alone; cancels
+    the call when the client leaves. `ping`: seconds between comments."""
     return EventSourceResponse(
         _events(first, call, field),
         sep=_SEP,
@@ -29,8 +30,8 @@ def event_stream(first: Any, call: Any, field: str, *, ping: float) -> EventSour
 
 
 async def _events(first: Any, call: Any, field: str) -> AsyncIterator[ServerSentEvent]:
-    response = first
     try:
+        response = await call.read() if first is None else first
         while response is not grpc.aio.EOF:
             yield _frame(getattr(response, field))
             response = await call.read()
@@ -42,4 +43,6 @@ async def _events(first: Any, call: Any, field: str) -> AsyncIterator[ServerSent
 
 
 def _frame(event: Any) -> ServerSentEvent:
-    return ServerSentEvent(to_text(event), id=f"{event.epoch}.{event.seq}", sep=_SEP)
+    follows = "position" in event.DESCRIPTOR.fields_by_name
+    position = str(event.position) if follows else f"{event.epoch}.{event.seq}"
+    return ServerSentEvent(to_text(event), id=position, sep=_SEP)

@@ -13,12 +13,15 @@ from stemma_cli.progress import Progress
 from stemma_cli.words import plural, printable
 
 
-def verify(out: Output, client: Client, session_ids: Iterable[str], *, total: int | None) -> None:
-    """Each problem on a line of its own. `total`: how many there are; None for all that there are.
+def verify(
+    out: Output, client: Client, session_ids: Iterable[str], *, total: int | None, repair: bool = False
+) -> None:
+    """Each problem on a line of its own. `total`: how many there are; None for all that there are. With
+    `repair`, counts and copies are written anew; what was found is a problem all the same.
 
     Raises CliError when there is any problem, or a session could not be looked at.
     """
-    verifying = _Verifying(out, client, whole=total is None)
+    verifying = _Verifying(out, client, whole=total is None, repair=repair)
     try:
         with Progress(out, "verifying", total=total, of_bytes=False) as progress:
             for session_id in session_ids:
@@ -37,14 +40,16 @@ class _Verifying:
     out: Output
     client: Client
     whole: bool
+    repair: bool = False
     looked_at: int = 0
     problems: int = 0
     bad: int = 0
     failed: int = 0
+    repaired: int = 0
 
     def one(self, session_id: str) -> None:
         try:
-            answer = self.client.verify_session(session_id)
+            answer = self.client.verify_session(session_id, repair=self.repair)
         except ApiError as error:
             if not error.reached or error.passing:
                 raise
@@ -55,6 +60,7 @@ class _Verifying:
         self.looked_at += 1
         self.bad += bool(answer.problems)
         self.problems += len(answer.problems)
+        self.repaired += answer.repaired
         self.out.answer_dict({"sessionId": session_id, **as_json(answer)})
         for problem in answer.problems:
             self.out.say(_line(session_id, problem))
@@ -70,7 +76,8 @@ class _Verifying:
         found = f"{plural(self.problems, 'problem')} in {self.bad:,} of " if self.problems else ""
         well = ": no problems" if self.looked_at and not self.problems else ""
         failed = f"; {self.failed:,} could not be verified" if self.failed else ""
-        return f"{found}{plural(self.looked_at, 'session')} verified{well}{failed}."
+        written = f"; {plural(self.repaired, 'row')} written anew" if self.repaired else ""
+        return f"{found}{plural(self.looked_at, 'session')} verified{well}{failed}{written}."
 
 
 def _line(session_id: str, problem: admin_service_pb2.Problem) -> Text:

@@ -73,17 +73,3 @@ def reply_text(page: message_pb2.Page) -> str:
 def user_message(text: str) -> message_pb2.Message:
     part = message_pb2.Part(text=message_pb2.TextPart(text=text))
     return message_pb2.Message(role=message_pb2.ROLE_USER, parts=[part])
-
-
-def as_input(page: message_pb2.Page) -> list[message_pb2.Message]:
-    """A page's messages as a request takes them: without ids and counts."""
-    return [
-        message_pb2.Message(
-            role=message.role,
-            name=message.name,
-            parts=message.parts,
-            hidden=message.hidden,
-            metadata=dict(message.metadata),
-        )
-        for message in page.messages
-    ]

@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage, ExportTree
+from conversation_service.domain.exports.model import (
+    ExportBranch,
+    ExportFloor,
+    ExportLive,
+    ExportPage,
+    ExportTree,
+)
 from conversation_service.domain.exports.write import MEDIA_TYPES, export
 from kernel.errors import DataLoss
 from kernel.prompt.config_text import config_text
-from kernel.tree.digest import page_digest
-from kernel.tree.model import Floor, Page, Place
+from kernel.tree.digest import effects_digest, page_digest
+from kernel.tree.model import Floor, Page, Place, StoredEffects
 from kernel.verbs.env import Caller, Env, ReadTx, known_session
 
 _CHUNK = 200
@@ -30,8 +36,15 @@ async def export_session(env: Env, caller: Caller, session_id: str, format: str)
             for b in await tx.branches(session_id, "", 1_000_000)
         ]
         floors = await _floors(tx, env, session_id)
+        layer = (await tx.live_layers(session_id))[session_id]
     tree = ExportTree(
-        session.title, session.root_floor_id, tuple(branches), floors, config_text(session.config)
+        session.title,
+        session.root_floor_id,
+        tuple(branches),
+        floors,
+        config_text(session.config),
+        tuple(ExportLive(row.key, row.value_json, row.version) for row in layer.values),
+        layer.version,
     )
     return ExportFile(MEDIA_TYPES.get(format, ""), _joined(export(format, tree)))
 
@@ -64,7 +77,17 @@ def _floor(env: Env, floor: Floor, versions: list[Page]) -> ExportFloor:
         floor.branch,
         floor.create_time.isoformat(),
         floor.commit_time.isoformat() if floor.commit_time else "",
+        _effects(floor.effects),
+        {version.page_id: _effects(version.effects) for version in versions if version.effects},
     )
+
+
+def _effects(effects: StoredEffects | None) -> str:
+    if effects is None:
+        return ""
+    if effects_digest(effects.blob) != effects.digest:
+        raise DataLoss("DIGEST_MISMATCH", "Stored effects fail their digest: run `stemma verify`.")
+    return effects.blob.decode()
 
 
 def _page(env: Env, page: Page | None) -> ExportPage | None:

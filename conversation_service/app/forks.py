@@ -11,6 +11,7 @@ from kernel.verbs.env import MAIN, Env, Write, WriteTx, known_session, writable
 from kernel.verbs.heads import committed
 from kernel.verbs.pages import new_root
 from kernel.verbs.records import Answer, Event, Session
+from kernel.verbs.state_store import NO_LAYER
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,9 @@ class Fork:
 
 
 async def fork_session(env: Env, write: Write, fork: Fork) -> tuple[Session, Branch]:
-    """The committed path as one segment, with new ids and equal digests; the configuration as the first
-    version. Siblings, other branches and the source's pending floors stay behind.
+    """The committed path as one segment, with new ids and equal digests, and with the state at its end; the
+    configuration as the first version; the session's live values. Siblings, other branches and the
+    source's pending floors stay behind.
 
     NOT_FOUND, ARCHIVED; FAILED_PRECONDITION for a floor that is not committed; DATA_LOSS for a page that
     fails its digest.
@@ -46,6 +48,9 @@ async def fork_session(env: Env, write: Write, fork: Fork) -> tuple[Session, Bra
         head = await copy_path(tx, env, end, root)
         main = replace(at_root, head_floor_id=head.floor_id, depth=head.place.depth)
         await tx.update_branch(session_id, at_root, main)
+        layer = (await tx.live_layers(source.session_id))[source.session_id]
+        if layer != NO_LAYER:
+            await tx.copy_live(session_id, layer)
         await tx.record(write.request, Answer(session_id, branch=main, session=session))
         payload: dict[str, str | int] = {
             "title": title,

@@ -1,17 +1,24 @@
 """From a file's conversation to the rows of a session. Pure but for new ids and the clock."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage
+from conversation_service.domain.imports.effects import effects_of
 from conversation_service.domain.imports.model import NativeConversation, PlannedTree
-from conversation_service.domain.limits import refuse
-from kernel.tree.digest import floor_digest, page_digest
-from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
+from conversation_service.domain.limits import LIMIT, Refused, refuse
+from kernel.errors import Exhausted
+from kernel.state.fold import UnknownMemory
+from kernel.state.model import MemoryOp
+from kernel.state.text import effects_from
+from kernel.tree.digest import page_digest, sealed_digest
+from kernel.tree.model import Branch, Floor, FloorState, Page, Slot, StoredEffects
 from kernel.tree.places import ChildPlace, first_child, later_child
+from kernel.verbs.effects import stored
 from kernel.verbs.env import MAIN, Env
+from kernel.verbs.folding import Folded
 from kernel.verbs.pages import new_floor, new_page
 
 IMPORTED = "IMPORTED"
@@ -31,10 +38,12 @@ class Built:
     branches: tuple[Branch, ...]
     stored_tokens: int
     messages: int
+    # Copies of the state by floor id.
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Tree:
-    """Gives every floor its place, its digest and its path's tokens."""
+    """Gives every floor its place, its digest, its path's tokens and state."""
 
     def __init__(self, env: Env, root: Floor, principal: str) -> None:
         self.env = env
@@ -46,6 +55,9 @@ class _Tree:
         self._counts: dict[str, int] = {}
         self._children: dict[str, int] = {}
         self._segments = 0
+        # By committed floor: its path's state.
+        self._folded = {root.floor_id: Folded(root)}
+        self.states: dict[str, str] = {}
 
     def open(self, parent: Floor, branch: str = MAIN) -> Floor:
         return new_floor(self.env, parent, self._place(parent), self.principal, branch)
@@ -58,12 +70,42 @@ class _Tree:
             assert parent.digest is not None
             floor = replace(
                 floor,
-                digest=floor_digest(parent.digest, floor.input, floor.output),
+                digest=sealed_digest(parent.digest, floor),
                 path_tokens=parent.path_tokens + sum(page.tokens for page in floor.pages),
                 commit_time=floor.commit_time or self.env.clock(),
             )
+            floor = self._with_state(floor, parent)
         self.floors.append(floor)
         return floor
+
+    def _with_state(self, floor: Floor, parent: Floor) -> Floor:
+        try:
+            folded = self._folded[parent.floor_id].below(floor)
+            folded = folded.settled(self.states)
+            self._check(folded, floor.effects)
+        except UnknownMemory:
+            raise refuse("A floor's effects name an item of memory that is not on their path.") from None
+        except Exhausted as error:
+            raise Refused(LIMIT, error.message) from None
+        self._folded[floor.floor_id] = folded
+        return replace(floor, mark=folded.floor.mark)
+
+    def check(self, parent: Floor, page: Page) -> Page:
+        """A version of a floor below `parent`. Raises Refused when its effects could not be there."""
+        try:
+            self._check(
+                self._folded[parent.floor_id].below(replace(parent, effects=page.effects)), page.effects
+            )
+        except UnknownMemory:
+            raise refuse("A version's effects name an item of memory that is not on its path.") from None
+        return page
+
+    def _check(self, folded: Folded, effects: StoredEffects | None) -> None:
+        """Folds what may name an item; all else can be nowhere wrong."""
+        if effects is not None and any(
+            write.op is not MemoryOp.ADD for write in effects_from(effects.blob).memory
+        ):
+            folded.state()
 
     def _count(self, page: Page) -> None:
         self.tokens[page.page_id] = page.tokens
@@ -86,6 +128,7 @@ class _Tree:
             tuple(branches),
             sum(self.tokens.values()),
             sum(self._counts.values()),
+            self.states,
         )
 
 
@@ -119,16 +162,46 @@ def build_native(env: Env, found: NativeConversation, root: Floor, principal: st
     by_id = {found.tree.root_floor_id: root}
     pending = _pending(found.tree.branches)
     versions: list[tuple[str, int, Page]] = []
+    above = _Above(root)
     for floor in found.tree.floors:
         parent = by_id[floor.parent_floor_id]
         opened = tree.open(parent, _branch_of(floor, pending))
         made = _native(floor, opened, pages, still_open=floor.floor_id in pending)
-        by_id[floor.floor_id] = tree.add(made, parent)
+        made = replace(made, effects=above.effects(floor.effects, parent, found.source))
+        by_id[floor.floor_id] = made = tree.add(made, parent)
+        above.add(made)
         if floor.candidates or made.state is FloorState.OPEN:
-            kept = [pages.page(page, made.floor_id) for page in floor.pages]
+            kept = [
+                tree.check(
+                    parent,
+                    replace(
+                        pages.page(page, made.floor_id),
+                        effects=above.effects(floor.brought.get(page.page_id, ""), parent, found.source),
+                    ),
+                )
+                for page in floor.pages
+            ]
             versions += [(made.floor_id, n, page) for n, page in enumerate(kept, 1)]
     branches = [_native_branch(env, branch, by_id) for branch in found.tree.branches]
     return tree.built(versions, branches)
+
+
+class _Above:
+    """The new ids of the floors above a floor, by depth: floors come depth first."""
+
+    def __init__(self, root: Floor) -> None:
+        self._ids = [root.floor_id]
+
+    def add(self, floor: Floor) -> None:
+        self._ids[floor.place.depth :] = [floor.floor_id]
+
+    def effects(self, text: str, parent: Floor, source: str) -> StoredEffects | None:
+        """What a file says that a floor below `parent` does; None for nothing."""
+        if not text:
+            return None
+        found = effects_of(text, parent.place.depth + 1)
+        covers = tuple(self._ids[write.covers_depth] for write in found.memory if write.covers_depth)
+        return stored(found, source, covers)
 
 
 def _pending(branches: Sequence[ExportBranch]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from kernel.tree.model import Branch, Floor
 from kernel.verbs.env import MAIN, Env, Write, WriteTx, known_session
 from kernel.verbs.pages import new_root
 from kernel.verbs.records import Answer, Event, Request
+from kernel.verbs.state_store import NO_LAYER, LiveLayer, LiveRow
 
 __all__ = ["FORMATS", "Import", "Importing", "Landed", "begin_import"]
 
@@ -85,6 +86,7 @@ class _Item:
     config: Config
     root: Floor
     made: Built
+    layer: LiveLayer = NO_LAYER
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,9 @@ class Importing:
         config = self._config(found)
         made = build_native(env, found, root, principal)
         request = self._request(found.index, found.digest)
-        return _Item(request, found.title, found.source, config, root, made)
+        rows = tuple(LiveRow(v.key, v.value_json, v.version, principal) for v in found.tree.live)
+        layer = LiveLayer(found.tree.live_version, rows)
+        return _Item(request, found.title, found.source, config, root, made, layer)
 
     def _config(self, found: NativeConversation) -> Config:
         try:
@@ -182,6 +186,8 @@ class Importing:
         at_root = Branch(MAIN, root.floor_id, None, None, 0, 1, now, now)
         await tx.insert_session(session, root, at_root)
         await _insert_tree(tx, session.session_id, made, at_root)
+        if item.layer != NO_LAYER:
+            await tx.copy_live(session.session_id, item.layer)
         await tx.record(item.request, Answer(session.session_id))
         payload: dict[str, str | int] = {"title": item.title, "source": item.source}
         event = Event(self.env.new_id(), "session.created", session.session_id, root.floor_id, payload)
@@ -197,6 +203,7 @@ async def _insert_tree(tx: WriteTx, session_id: str, made: Built, at_root: Branc
         await tx.insert_tree(made.floors[start : start + _BATCH])
     for start in range(0, len(made.versions), _BATCH):
         await tx.insert_pages(session_id, made.versions[start : start + _BATCH])
+    await tx.insert_state_copies(session_id, made.states)
     for branch in made.branches:
         if branch.name == MAIN:
             await tx.update_branch(session_id, at_root, branch)

@@ -17,10 +17,11 @@ class Admin:
 
     async def verify_session(self, request: pb.VerifySessionRequest, call: Call) -> pb.VerifySessionResponse:
         session_id = uuid_field(request.session_id, "session_id")
-        found = await verify_session(self._env, caller_of(call), session_id)
+        found = await verify_session(self._env, caller_of(call), session_id, repair=request.repair)
         return pb.VerifySessionResponse(
             problems=[
                 pb.Problem(kind=p.kind, text=p.text, floor_id=p.floor_id, page_id=p.page_id)
-                for p in found[:_MAX_SHOWN]
-            ]
+                for p in found.problems[:_MAX_SHOWN]
+            ],
+            repaired=found.repaired,
         )

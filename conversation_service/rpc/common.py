@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stemma.kernel.v1 import effects_pb2, floor_pb2, message_pb2
+from stemma.kernel.v1 import floor_pb2, message_pb2
 
-from kernel.errors import Unimplemented, invalid
+from kernel.errors import invalid
 from kernel.generation.registry import Providers
 from kernel.prompt.config import Config
 from kernel.rpc.call import Call
@@ -15,10 +15,12 @@ from kernel.rpc.fingerprint import fingerprint
 from kernel.rpc.messages import check_messages
 from kernel.rpc.tokens import Json, PageTokens
 from kernel.tree.model import PageContent
+from kernel.verbs.effects import Given
 from kernel.verbs.env import MAIN, Caller, Target, Write
 from kernel.verbs.records import Request
 from kernel.wire.codec import page_content
 from kernel.wire.config import config
+from kernel.wire.effects import given
 
 ABANDON = floor_pb2.ON_PENDING_ABANDON
 
@@ -56,9 +58,9 @@ def content_of(
     return page_content(messages)
 
 
-def refuse_effects(effects: effects_pb2.Effects) -> None:
-    if effects.variables or effects.memory or effects.slots:
-        raise Unimplemented("`effects`")
+def effects_of(request: Any) -> Given | None:
+    """Checked effects; None where the request has no such field set."""
+    return given(request.effects) if request.HasField("effects") else None
 
 
 def config_of(message: Any, field: str, providers: Providers) -> Config:

@@ -8,14 +8,17 @@ from stemma.kernel.v1 import context_pb2
 from conversation_service.rpc.common import config_of, content_of
 from kernel.errors import NotFound, invalid
 from kernel.generation.registry import Providers
+from kernel.prompt.assemble import Entry
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, uuid_field
 from kernel.runs.context import Assembled, Place, assemble
+from kernel.runs.explain import Explained, diff, explain
 from kernel.tree.model import PageContent
 from kernel.verbs.env import MAIN, Env, ReadTx, known_session
 from kernel.verbs.queries import known_floor, path_end
 from kernel.verbs.records import Tip
 from kernel.wire.byte_cache import ByteCache
+from kernel.wire.config import config_pb
 
 # Of the 4 MiB that an answer may have; the rest is for the explanation.
 _MAX_BYTES = 3 * 1024 * 1024 + 512 * 1024
@@ -59,6 +62,32 @@ class Contexts:
             self._kept.put(now, answer)
         return answer
 
+    async def explain_floor(self, request: pb.ExplainFloorRequest, call: Call) -> bytes:
+        floor_id = uuid_field(request.floor_id, "floor_id")
+        async with self._env.store.reading(call.identity.tenant_id) as tx:
+            explained = await explain(tx, self._env.codec, floor_id, _MAX_BYTES)
+        options = config_pb(explained.options)
+        rest = pb.ExplainFloorResponse(
+            explanation=_explanation(explained.assembled),
+            recorded=explained.recorded,
+            model=options.model,
+            budget=options.budget,
+        )
+        return explained.assembled.context.blob + rest.SerializeToString(deterministic=True)
+
+    async def diff_contexts(self, request: pb.DiffContextsRequest, call: Call) -> pb.DiffContextsResponse:
+        left = uuid_field(request.left_floor_id, "left_floor_id")
+        right = uuid_field(request.right_floor_id, "right_floor_id")
+        async with self._env.store.reading(call.identity.tenant_id) as tx:
+            found = await diff(tx, self._env.codec, left, right)
+        return pb.DiffContextsResponse(
+            left=_compared(found.left),
+            right=_compared(found.right),
+            removed=map(_entry, found.removed),
+            added=map(_entry, found.added),
+            kept=map(_entry, found.kept),
+        )
+
 
 async def _place(
     tx: ReadTx, session_id: str, branch_name: str, floor_id: str, given: PageContent | None
@@ -79,22 +108,14 @@ async def _place(
 def _explanation(assembled: Assembled) -> context_pb2.Explanation:
     selection = assembled.context.selection
     return context_pb2.Explanation(
-        entries=[
-            context_pb2.ContextEntry(
-                floor_id=entry.floor_id,
-                page_id=entry.page_id if entry.floor_id else "",
-                message_id=f"{entry.page_id}.{entry.index}" if entry.floor_id else "",
-                tokens=entry.fact.tokens,
-                why=entry.why,
-            )
-            for entry in selection.entries
-        ],
+        entries=map(_entry, selection.entries),
         left_out=[
             context_pb2.LeftOut(
                 floor_id=out.floor_id,
                 message_id=f"{out.page_id}.{out.index}" if out.page_id and out.floor_id else "",
                 tokens=out.tokens,
                 why=out.why,
+                memory_id=out.memory_id,
             )
             for out in selection.left_out
         ],
@@ -105,4 +126,30 @@ def _explanation(assembled: Assembled) -> context_pb2.Explanation:
         config_version=assembled.config_version,
         live_version=assembled.live_version,
         context_digest=assembled.context.digest,
+        missing_variables=assembled.head.missing,
+    )
+
+
+def _entry(entry: Entry) -> context_pb2.ContextEntry:
+    return context_pb2.ContextEntry(
+        floor_id=entry.floor_id,
+        page_id=entry.page_id if entry.message_id else "",
+        message_id=entry.message_id,
+        tokens=entry.fact.tokens,
+        why=entry.why,
+        memory_id=entry.memory_id,
+    )
+
+
+def _compared(explained: Explained) -> pb.ComparedContext:
+    assembled, options = explained.assembled, config_pb(explained.options)
+    return pb.ComparedContext(
+        floor_id=explained.floor.floor_id,
+        recorded=explained.recorded,
+        tokens_in=assembled.context.selection.tokens_in,
+        config_version=assembled.config_version,
+        live_version=assembled.live_version,
+        context_digest=assembled.context.digest,
+        model=options.model,
+        budget=options.budget,
     )

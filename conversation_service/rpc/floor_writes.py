@@ -3,7 +3,7 @@
 from stemma.conversation.v1 import floor_service_pb2 as pb
 from stemma.kernel.v1 import floor_pb2, message_pb2
 
-from conversation_service.rpc.common import content_of, refuse_effects, target_of, write_of
+from conversation_service.rpc.common import content_of, effects_of, target_of, write_of
 from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, enum_field, reason, uuid_field
@@ -38,18 +38,20 @@ class FloorWrites:
 
     async def add_page(self, request: pb.AddPageRequest, call: Call) -> pb.AddPageResponse:
         write = write_of(request, call)
-        refuse_effects(request.effects)
         version = floors.NewVersion(
             uuid_field(request.floor_id, "floor_id"),
             Slot(enum_field(request.slot, message_pb2.Slot, "slot")),
             _required(content_of(request.messages, "messages", required=True)),
             request.activate,
+            effects_of(request),
         )
+        if version.slot is Slot.INPUT and request.HasField("effects"):
+            raise invalid("effects", "belong to an output page")
         done = await floors.add_page(self._env, write, version)
         assert done.page is not None
         assert done.shown is not None
         page = page_pb(done.page, _before_page(done, done.page.slot))
-        bodies = shown_size([done.page, *done.floor.pages]) <= MAX_SHOWN
+        bodies = shown_size([done.page, *done.floor.pages], done.floor.effects) <= MAX_SHOWN
         return pb.AddPageResponse(page=page, floor=floor_pb(done.shown, bodies=bodies))
 
     async def activate_page(self, request: pb.ActivatePageRequest, call: Call) -> pb.ActivatePageResponse:
@@ -59,10 +61,9 @@ class FloorWrites:
 
     async def commit_floor(self, request: pb.CommitFloorRequest, call: Call) -> pb.CommitFloorResponse:
         write, floor_id = write_of(request, call), uuid_field(request.floor_id, "floor_id")
-        refuse_effects(request.effects)
         page_id = uuid_field(request.page_id, "page_id", required=False)
         head = uuid_field(request.expected_head, "expected_head", required=False) or None
-        done = await floors.commit_floor(self._env, write, floor_id, page_id, head)
+        done = await floors.commit_floor(self._env, write, floor_id, page_id, head, effects_of(request))
         return pb.CommitFloorResponse(floor=_floor(done), branch=maybe_branch_pb(done.branch))
 
     async def abandon_floor(self, request: pb.AbandonFloorRequest, call: Call) -> pb.AbandonFloorResponse:
@@ -72,12 +73,14 @@ class FloorWrites:
 
     async def edit_floor(self, request: pb.EditFloorRequest, call: Call) -> pb.EditFloorResponse:
         write, target = write_of(request, call), target_of(request, session_optional=True)
-        refuse_effects(request.effects)
         edit = siblings.Edit(
             uuid_field(request.floor_id, "floor_id"),
             _required(content_of(request.input, "input", required=True)),
             content_of(request.output, "output"),
+            effects_of(request),
         )
+        if edit.output is None and request.HasField("effects"):
+            raise invalid("effects", "belong to an output: without one the floor stays open")
         done = await siblings.edit_floor(self._env, write, target, edit)
         return pb.EditFloorResponse(floor=_floor(done), branch=maybe_branch_pb(done.branch))
 
@@ -85,14 +88,16 @@ class FloorWrites:
         self, request: pb.RegenerateFloorRequest, call: Call
     ) -> pb.RegenerateFloorResponse:
         write, target = write_of(request, call), target_of(request, session_optional=True)
-        refuse_effects(request.effects)
         if request.output and request.from_page_id:
             raise invalid("from_page_id", "not together with output")
         ask = siblings.Regenerate(
             uuid_field(request.floor_id, "floor_id"),
             content_of(request.output, "output"),
             uuid_field(request.from_page_id, "from_page_id", required=False),
+            effects_of(request),
         )
+        if ask.output is None and not ask.from_page_id and request.HasField("effects"):
+            raise invalid("effects", "belong to an output: without one the floor stays open")
         done = await siblings.regenerate_floor(self._env, write, target, ask)
         return pb.RegenerateFloorResponse(floor=_floor(done), branch=maybe_branch_pb(done.branch))
 
@@ -130,12 +135,14 @@ def appended(done: Answered, rest: pb.AppendFloorResponse | pb.AppendFloorsRespo
 
 def turn_of(request: pb.AppendFloorRequest | pb.AppendFloorsRequest) -> append.Turn:
     """What is appended, checked."""
-    refuse_effects(request.effects)
     turn = append.Turn(
-        content_of(request.input, "input"), content_of(request.output, "output"), _usage(request)
+        content_of(request.input, "input"),
+        content_of(request.output, "output"),
+        _usage(request),
+        effects_of(request),
     )
-    if turn.input is None and turn.output is None:
-        raise invalid("input", "a floor needs an input or an output")
+    if turn.empty:
+        raise invalid("input", "a floor needs an input, an output or effects")
     return turn
 
 

@@ -33,10 +33,12 @@ class ModelConfig(_Layer):
 
 @dataclass(frozen=True, slots=True)
 class BudgetConfig(_Layer):
-    """`max_input_tokens` is the whole window; `reserved_output_tokens` of it stay free."""
+    """`max_input_tokens` is the whole window; `reserved_output_tokens` of it stay free, and memory takes at
+    most `max_memory_tokens` of the rest."""
 
     max_input_tokens: int | None = None
     reserved_output_tokens: int | None = None
+    max_memory_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

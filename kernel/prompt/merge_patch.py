@@ -27,6 +27,21 @@ def without_nulls(text: str) -> str:
     return _text(_merged({}, value)) if _has_null(value) else text
 
 
+def members(text: str) -> dict[str, str]:
+    """The texts of an object's members as they were written, by key, in their order."""
+    found = {}
+    at = _after_blank(text, _after_blank(text, 0) + 1)
+    while text[at] != "}":
+        key, end = _DECODER.raw_decode(text, at)
+        start = _after_blank(text, _after_blank(text, end) + 1)
+        _, end_of_value = _DECODER.raw_decode(text, start)
+        found[key] = text[start:end_of_value]
+        at = _after_blank(text, end_of_value)
+        if text[at] == ",":
+            at = _after_blank(text, at + 1)
+    return found
+
+
 def _merged(target: _Value, patch: _Value) -> _Value:
     if isinstance(patch, str):
         return patch

@@ -1,7 +1,7 @@
 """What a handler knows of the call that it answers, and who is calling."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,18 +39,26 @@ class LocalAuthenticator:
         return self._LOCAL
 
 
+async def _nobody_waits() -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call, without any of the transport's types.
 
     `request_id` is the call's `x-request-id`, for logs; the field of that name in a write is
     another matter (R1). `deadline` is on the monotonic clock; every call has one.
+
+    `accept()` tells the client that the call was not refused, before there is anything to answer: a
+    stream that may stay silent for long says so. The first answer says it anyway.
     """
 
     identity: Identity
     request_id: str
     method: str
     deadline: float
+    accept: Callable[[], Awaitable[None]] = _nobody_waits
 
     def remaining(self) -> float:
         """Seconds until the call is cut off with DEADLINE_EXCEEDED; never negative."""

@@ -17,6 +17,9 @@ from kernel.rpc.call import Call, Identity, Metadata
 # A unary call, and each message of a stream, either way.
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
+# Among the headers of a stream that was accepted before it had anything to say.
+ACCEPTED = "x-stemma-accepted"
+
 Response = message.Message | bytes
 
 
@@ -51,6 +54,7 @@ class Exchange:
     """The state of one call on its way through the interceptors, which fill it in, in their order."""
 
     __slots__ = (
+        "_accepted",
         "answer_bytes",
         "code",
         "context",
@@ -69,6 +73,7 @@ class Exchange:
         self.deadline = 0.0
         self.identity = Identity("", "", frozenset())
         self.code = grpc.StatusCode.OK
+        self._accepted = False
         self.request_bytes: Share | None = None
         self.answer_bytes: Share | None = None
         self.stall_seconds: float | None = None
@@ -77,7 +82,7 @@ class Exchange:
         return tuple((key, value) for key, value in self.context.invocation_metadata() or ())
 
     def call(self) -> Call:
-        return Call(self.identity, self.request_id, self.method.name, self.deadline)
+        return Call(self.identity, self.request_id, self.method.name, self.deadline, self.accept)
 
     async def read(self) -> message.Message:
         """The request, parsed here and not by grpc, which answers garbage with UNKNOWN.
@@ -106,6 +111,16 @@ class Exchange:
             # Its text may quote the request.
             name = self.method.request_class.DESCRIPTOR.full_name
             raise _invalid(f"The request is not a valid {name}.") from None
+
+    async def accept(self) -> None:
+        """Sends the headers, with the mark that nothing was refused; once. Raises ClientGone."""
+        if self._accepted:
+            return
+        self._accepted = True
+        try:
+            await self.context.send_initial_metadata(((ACCEPTED, "1"),))
+        except aio.BaseError:
+            raise ClientGone from None
 
     async def write(self, response: Response) -> None:
         """Sends one message of a stream; returns when it is on its way, so no more than one waits for

@@ -4,26 +4,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernel.errors import Exhausted
-from kernel.prompt.assemble import INPUT, PENDING, Context, Turn, render, select
+from kernel.prompt.assemble import INPUT, PENDING, Context, Selection, Turn, render, select
 from kernel.prompt.config import Config
+from kernel.prompt.record import PromptRecord, options_text
 from kernel.prompt.tokens import ESTIMATE
-from kernel.tree.model import Floor, FloorOutline, Page, PageContent, PageOutline, Role
+from kernel.runs.head import NO_HEAD, Head, head_of
+from kernel.tree.model import Floor, FloorOutline, Page, PageContent, PageOutline
 from kernel.verbs import configs
 from kernel.verbs.env import Codec, ReadTx
 from kernel.verbs.records import Session
+from kernel.verbs.state import visible_state
 
 MAX_CONTEXT_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A context with what explains it."""
+    """A context with what explains it. `options` as in `PromptRecord`."""
 
     context: Context
     tokens_abandoned: int
     config_version: str
     live_version: str
     token_counter: str = ESTIMATE
+    head: Head = NO_HEAD
+    options: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +53,12 @@ async def assemble(
     """
     effective = await configs.of_session(tx, session, overrides)
     config = effective.config
-    system = codec.text(Role.SYSTEM, config.system_prompt) if config.system_prompt else None
-    outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
-    turns = [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
-    selection = select(turns, config.budget, system)
-    kept = [o for o in outlines if any(page.page_id in selection.page_ids for page in o.pages)]
-    _refuse_too_large(kept, max_bytes)
-    bodies = await _bodies(tx, session, place, kept)
-    context = render(selection, bodies, system)
+    visible = await visible_state(tx, session, place.end, config)
+    outlines, turns = await turns_of(tx, session, place)
+    recency = {outline.floor_id: outline.depth for outline in outlines}
+    head = head_of(codec, config, visible, recency)
+    selection = select(turns, config.budget, head.system, head.memory)
+    context = await joined(tx, session, place, outlines, selection, head, max_bytes)
     on_path = place.end.path_tokens + (
         sum(page.tokens for page in place.pending) if place.pending_stored else 0
     )
@@ -63,8 +66,51 @@ async def assemble(
         context,
         max(0, session.stored_tokens - on_path),
         effective.version,
-        "0",
+        visible.live_version,
+        head=head,
+        options=options_text(config),
     )
+
+
+def record_of(assembled: Assembled, floor: Floor) -> PromptRecord:
+    """What is kept with a floor that is written from this context."""
+    context, head = assembled.context, assembled.head
+    return PromptRecord(
+        session_id=floor.session_id,
+        floor_id=floor.floor_id,
+        system=head.system,
+        memory=head.memory,
+        dropped=context.selection.dropped,
+        missing=head.missing,
+        options=assembled.options,
+        token_counter=assembled.token_counter,
+        config_version=assembled.config_version,
+        live_version=assembled.live_version,
+        tokens_abandoned=assembled.tokens_abandoned,
+        context_digest=context.digest,
+    )
+
+
+async def turns_of(tx: ReadTx, session: Session, place: Place) -> tuple[list[FloorOutline], list[Turn]]:
+    """The path's floors, and all turns: theirs, then those of the place itself."""
+    outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
+    return outlines, [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
+
+
+async def joined(
+    tx: ReadTx,
+    session: Session,
+    place: Place,
+    outlines: Sequence[FloorOutline],
+    selection: Selection,
+    head: Head,
+    max_bytes: int,
+) -> Context:
+    """The chosen messages. Reads only their bodies; errors as those of `assemble`."""
+    kept = [o for o in outlines if any(page.page_id in selection.page_ids for page in o.pages)]
+    _refuse_too_large(kept, max_bytes)
+    bodies = await _bodies(tx, session, place, kept)
+    return render(selection, bodies, head.system, head.memory)
 
 
 def _extra_turns(place: Place) -> list[Turn]:
@@ -78,7 +124,7 @@ def _extra_turns(place: Place) -> list[Turn]:
 
 
 def _refuse_too_large(kept: Sequence[FloorOutline], max_bytes: int) -> None:
-    if sum(outline.size for outline in kept) > max_bytes:
+    if sum(page.size for outline in kept for page in outline.pages) > max_bytes:
         raise Exhausted(
             "LIMIT", f"The context would exceed {max_bytes // 1024**2} MiB: set budget.max_input_tokens."
         )

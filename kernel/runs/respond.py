@@ -11,7 +11,7 @@ from kernel.generation.live import EPOCH, LiveRun
 from kernel.generation.provider import ChatRequest, FailureReason
 from kernel.generation.registry import Providers
 from kernel.prompt.config import Config
-from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble
+from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble, record_of
 from kernel.runs.shown import ShownRun
 from kernel.runs.sink import StoreSink
 from kernel.tree.model import Branch, Floor, FloorState, PageContent, Slot
@@ -197,6 +197,8 @@ async def _open(
         end_time=None,
     )
     await tx.insert_run(run)
+    # With the floor, not with its end: whatever ends the run, also a crash, finds what it was sent.
+    await tx.insert_prompt(record_of(assembled, floor))
     await tx.record(write.request, Answer(session.session_id, floor.floor_id, run_id=run_id))
     return _Opened(run, await before(tx, floor), _last_input(floor), room, assembled, config)
 

@@ -14,7 +14,7 @@ from kernel.tree.model import Branch, Floor, Page, Role, Slot, Usage
 from kernel.verbs.answers import answer_of
 from kernel.verbs.env import Env, Write, WriteTx
 from kernel.verbs.floors import pending_branch, seal
-from kernel.verbs.pages import MODEL, new_page
+from kernel.verbs.pages import MODEL, new_page, with_output
 from kernel.verbs.pending import fail_floor
 from kernel.verbs.records import Run, RunState, Session
 
@@ -73,7 +73,7 @@ class StoreSink:
         self, tx: WriteTx, draft: OutputDraft, end: RunState, frames: int
     ) -> tuple[Floor, Branch]:
         session, run, floor = await self._locked(tx)
-        floor = replace(floor, output=self._page(run, draft), usage=self._usage(draft))
+        floor = replace(with_output(floor, self._page(run, draft)), usage=self._usage(draft))
         assert floor.output is not None
         branch = await pending_branch(tx, floor)
         written = floor.output.tokens
@@ -86,7 +86,7 @@ class StoreSink:
     ) -> tuple[Floor, Branch]:
         session, run, floor = await self._locked(tx)
         page = self._page(run, replace(draft, partial=True)) if not draft.empty else None
-        floor = replace(floor, output=page or floor.output, usage=self._usage(draft))
+        floor = replace(with_output(floor, page) if page else floor, usage=self._usage(draft))
         branch = await pending_branch(tx, floor)
         written = page.tokens if page is not None else 0
         floor, branch = await fail_floor(tx, self._env, session, floor, branch, reason, written)
@@ -105,9 +105,9 @@ class StoreSink:
         assert floor is not None, "a run's floor exists (foreign key)"
         return session, run, floor
 
-    def _page(self, run: Run, draft: OutputDraft) -> Page | None:
+    def _page(self, run: Run, draft: OutputDraft) -> Page:
         content = self._env.codec.text(Role.ASSISTANT, draft.text, draft.reasoning)
-        return new_page(
+        page = new_page(
             self._env,
             run.floor_id,
             Slot.OUTPUT,
@@ -116,6 +116,8 @@ class StoreSink:
             partial=draft.partial,
             source=MODEL,
         )
+        assert page is not None, "one message of text makes a page"
+        return page
 
     def _usage(self, draft: OutputDraft) -> Usage:
         if draft.usage is not None:

@@ -4,7 +4,9 @@ from sqlalchemy import delete, select, update
 
 from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer_text
-from kernel.storage.project_writes import ProjectWrites
+from kernel.storage.prompt_writes import PromptWrites
+from kernel.storage.search_writes import SearchWrites
+from kernel.storage.state_writes import StateWrites
 from kernel.verbs.records import Answer, Erased, RunState, Session
 
 # What refers to floors before them, floors before segments, all before the session.
@@ -12,16 +14,18 @@ _OF_SESSION = (
     t.left_leaf,
     t.branch,
     t.head_move,
+    t.prompt,
+    t.prompt_block,
     t.run,
     t.page,
-    t.effects,
+    t.state_copy,
     t.floor,
     t.segment,
     t.session,
 )
 
 
-class ErasingWrites(ProjectWrites):
+class ErasingWrites(StateWrites, PromptWrites, SearchWrites):
     async def running_runs(self, session_id: str) -> list[str]:
         query = select(t.run.c.run_id).join(
             t.floor, (t.floor.c.tenant_id == t.run.c.tenant_id) & (t.floor.c.floor_id == t.run.c.floor_id)
@@ -32,9 +36,12 @@ class ErasingWrites(ProjectWrites):
 
     async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:
         session_id = session.session_id
-        taken: dict[str, int] = {}
+        taken = {"search_message": await self.erase_entries(session.project_id, session_id)}
         for table in _OF_SESSION:
             done = await self._run(delete(table).where(self.where(table, session_id=session_id)))
+            taken[table.name] = done.rowcount
+        for table in (t.live_value, t.live_layer):
+            done = await self._run(delete(table).where(self.where(table, owner_id=session_id)))
             taken[table.name] = done.rowcount
         versions = self.where(t.config_version, target_id=session_id)
         taken["config_version"] = (await self._run(delete(t.config_version).where(versions))).rowcount

@@ -19,7 +19,10 @@ from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.storage.lookups import looked_up
 from kernel.storage.projects import ProjectReads
+from kernel.storage.prompts import PromptReads
 from kernel.storage.reads import Reads
+from kernel.storage.search import SearchReads
+from kernel.storage.states import StateReads
 from kernel.tree.model import Floor, FloorOutline, FloorState, Page, Place
 from kernel.tree.places import Link, Segment
 from kernel.tree.positions import Sibling
@@ -29,12 +32,13 @@ _COMMITTED = FloorState.COMMITTED.value
 _SIZES = (
     func.coalesce(func.length(t.floor.c.input_blob), 0).label("input_size"),
     func.coalesce(func.length(t.floor.c.output_blob), 0).label("output_size"),
+    func.coalesce(func.length(t.floor.c.effects), 0).label("effects_size"),
 )
 _OUTLINE = ("floor_id", "depth", "input_page_id", "input_facts", "output_page_id", "output_facts")
 _SIBLING = ("floor_id", "ordinal", "input_page_id", "output_page_id")
 
 
-class PathReads(Reads, ProjectReads):
+class PathReads(Reads, ProjectReads, StateReads, PromptReads, SearchReads):
     def _chain(self, session_id: str, place: Place, first: int) -> CTE:
         """(segment, low, high): the path to `place`, walked up only as far as depth `first`."""
         seg = t.segment
@@ -127,7 +131,7 @@ class PathReads(Reads, ProjectReads):
     async def child_outlines(self, session_id: str, parent: Place) -> list[tuple[Sibling, Place, int]]:
         columns = [*(t.floor.c[name] for name in (*_SIBLING, "segment", "depth")), *_SIZES]
         return [
-            (_sibling(row), Place(row["segment"], row["depth"]), row["input_size"] + row["output_size"])
+            (_sibling(row), Place(row["segment"], row["depth"]), sum(row[size.name] for size in _SIZES))
             for row in await self.all(self._children(columns, session_id, parent))
         ]
 

@@ -3,14 +3,14 @@
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from kernel.errors import DataLoss
 from kernel.prompt.config_text import config_from_text
 from kernel.storage import tables as t
-from kernel.tree.digest import page_digest
+from kernel.tree.digest import effects_digest, page_digest
 from kernel.tree.model import (
     Branch,
     Floor,
@@ -24,6 +24,8 @@ from kernel.tree.model import (
     Place,
     Role,
     Slot,
+    StateMark,
+    StoredEffects,
     Usage,
 )
 from kernel.verbs.records import Event, PlacedEvent, Run, RunState, Session, SessionState
@@ -33,7 +35,7 @@ Row = Mapping[Any, Any]
 _FACT = struct.Struct("<BI")
 _HIDDEN = 0x80
 
-_BODIES = {"input_blob", "input_facts", "output_blob", "output_facts"}
+_BODIES = {"input_blob", "input_facts", "output_blob", "output_facts", "effects"}
 FLOOR_COLUMNS = [c for c in t.floor.c if c.name not in ("tenant_id", "parent_depth")]
 FLOOR_COLUMNS_WITHOUT_BODIES = [c for c in FLOOR_COLUMNS if c.name not in _BODIES]
 
@@ -109,6 +111,32 @@ def _usage_values(usage: Usage | None) -> dict[str, Any]:
     }
 
 
+def effects(row: Row, *, check: bool = True) -> StoredEffects | None:
+    digest = row["effects_digest"]
+    if digest is None:
+        return None
+    blob = row.get("effects")
+    if check and blob is not None and effects_digest(blob) != digest:
+        raise DataLoss("DIGEST_MISMATCH", "Stored effects fail their digest: run `stemma verify`.")
+    facts = json.loads(row["effects_facts"])
+    return StoredEffects(
+        blob or b"", digest, facts["source"], tuple(facts["counts"]), tuple(facts.get("covers", ()))
+    )
+
+
+def _effects_values(effects: StoredEffects | None) -> dict[str, Any]:
+    if effects is None:
+        return {"effects": None, "effects_digest": None, "effects_facts": None}
+    facts: dict[str, Any] = {"source": effects.source, "counts": effects.counts}
+    if effects.covers:
+        facts["covers"] = effects.covers
+    return {
+        "effects": effects.blob,
+        "effects_digest": effects.digest,
+        "effects_facts": json.dumps(facts),
+    }
+
+
 def floor(row: Row, *, check: bool = True) -> Floor:
     """Raises DATA_LOSS when a body that was read fails its digest, unless `check` is off."""
     floor_id = row["floor_id"]
@@ -131,6 +159,8 @@ def floor(row: Row, *, check: bool = True) -> Floor:
         row["create_time"],
         row["commit_time"],
         row["branch"],
+        effects(row, check=check),
+        StateMark(row["effects_above_id"], row["state_debt"], row["state_size"]),
     )
 
 
@@ -140,7 +170,7 @@ def outline(row: Row) -> FloorOutline:
         for side in ("input", "output")
         if row[f"{side}_page_id"] is not None
     ]
-    return FloorOutline(row["floor_id"], row["depth"], tuple(pages))
+    return FloorOutline(row["floor_id"], row["depth"], tuple(pages), row["effects_size"])
 
 
 def floor_end_values(floor: Floor) -> dict[str, Any]:
@@ -155,7 +185,13 @@ def floor_end_values(floor: Floor) -> dict[str, Any]:
         "run_id": floor.run_id,
         "failure_reason": floor.failure_reason,
         "commit_time": floor.commit_time,
+        **_effects_values(floor.effects),
+        **mark_values(floor.mark),
     }
+
+
+def mark_values(mark: StateMark) -> dict[str, Any]:
+    return {"effects_above_id": mark.above_id, "state_debt": mark.debt, "state_size": mark.size}
 
 
 def floor_values(floor: Floor) -> dict[str, Any]:
@@ -179,11 +215,16 @@ def version_page(row: Row) -> Page:
     """A row of `page`."""
     page = _page(row, "", Slot(row["slot"]), row["floor_id"])
     assert page is not None
-    return page
+    return replace(page, effects=effects(row))
 
 
 def version_values(floor_id: str, page: Page) -> dict[str, Any]:
-    return {"floor_id": floor_id, "slot": int(page.slot), **_page_values(page, "", floor_id)}
+    return {
+        "floor_id": floor_id,
+        "slot": int(page.slot),
+        **_page_values(page, "", floor_id),
+        **_effects_values(page.effects),
+    }
 
 
 def branch(row: Row) -> Branch:

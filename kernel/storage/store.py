@@ -32,6 +32,8 @@ class SqlStore:
         self._tasks: set[asyncio.Task[Any]] = set()
         lanes = 1 if engines.dialect == "sqlite" else _LANES
         self._coalescer = Coalescer(self._append_batch, lanes)
+        # Called with the tenant once events of its feeds are durable.
+        self.after_events: list[Callable[[str], None]] = []
         # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
         self._turns = Turns(everyone=engines.dialect == "sqlite")
 
@@ -62,12 +64,20 @@ class SqlStore:
         try:
             async with self._turns.of("", ""), self._engines.driver() as connection:
                 if isinstance(connection, SqliteThread):
-                    return await connection.run(lambda raw: append_sqlite.append_batch(raw, records))
-                return await append_postgres.append_batch(connection, records)
+                    outcomes = await connection.run(lambda raw: append_sqlite.append_batch(raw, records))
+                else:
+                    outcomes = await append_postgres.append_batch(connection, records)
         except (Conflict, Retry):
             if len(records) > 1:
                 raise
             return [PlaceTaken()]
+        self._tell({record.tenant_id for record in records})
+        return outcomes
+
+    def _tell(self, tenants: set[str]) -> None:
+        for listener in self.after_events:
+            for tenant_id in tenants:
+                listener(tenant_id)
 
     async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
         """Awaits the work in a task of its own: a caller that is cancelled does not stop it."""
@@ -97,6 +107,8 @@ class SqlStore:
             await tx.flush_events()
         for action in tx.committed:
             action()
+        if tx.emitted:
+            self._tell({tenant_id})
         return result
 
     async def idle(self) -> None:

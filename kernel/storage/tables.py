@@ -20,6 +20,15 @@ from sqlalchemy import (
     false,
 )
 
+from kernel.storage.columns import big_column as _big
+from kernel.storage.columns import id_column as _id
+from kernel.storage.columns import int_column as _int
+from kernel.storage.columns import tenant_column as _tenant
+from kernel.storage.columns import text_column as _text
+from kernel.storage.columns import time_column as _time
+from kernel.storage.prompt_tables import prompt_tables
+from kernel.storage.search_tables import search_tables
+from kernel.storage.state_tables import state_tables
 from kernel.storage.types import Id, Time
 
 metadata = MetaData(
@@ -30,31 +39,6 @@ metadata = MetaData(
         "ix": "%(table_name)s_%(column_0_N_name)s_ix",
     }
 )
-
-
-def _tenant() -> Column[str]:
-    return Column("tenant_id", String, nullable=False)
-
-
-def _id(name: str, nullable: bool = False) -> Column[str]:
-    return Column(name, Id, nullable=nullable)
-
-
-def _text(name: str) -> Column[str]:
-    return Column(name, String, nullable=False, server_default="")
-
-
-def _int(name: str, nullable: bool = False) -> Column[int]:
-    return Column(name, Integer, nullable=nullable)
-
-
-def _big(name: str, nullable: bool = False) -> Column[int]:
-    return Column(name, BigInteger, nullable=nullable)
-
-
-def _time(name: str, nullable: bool = False) -> Column[object]:
-    return Column(name, Time, nullable=nullable)
-
 
 project = Table(
     "project",
@@ -169,6 +153,15 @@ def _page_columns(side: str) -> list[Column[object]]:
     ]
 
 
+def _effects_columns() -> list[Column[object]]:
+    return [
+        Column("effects", LargeBinary, nullable=True),
+        Column("effects_digest", LargeBinary(32), nullable=True),
+        # Who brought them, how many there are, and which floors they name; see `rows.py`.
+        Column("effects_facts", String, nullable=True),
+    ]
+
+
 floor = Table(
     "floor",
     metadata,
@@ -196,6 +189,11 @@ floor = Table(
     _text("branch"),
     _time("create_time"),
     _time("commit_time", nullable=True),
+    *_effects_columns(),
+    # Where the path's state is found: derived, so nothing refers by it. See StateMark.
+    _id("effects_above_id", nullable=True),
+    Column("state_debt", SmallInteger, nullable=False, server_default="0"),
+    Column("state_size", Integer, nullable=False, server_default="0"),
     PrimaryKeyConstraint("tenant_id", "session_id", "segment", "depth"),
     UniqueConstraint("tenant_id", "floor_id", name="floor_id_uq"),
     ForeignKeyConstraint(
@@ -208,21 +206,8 @@ floor = Table(
         ["floor.tenant_id", "floor.session_id", "floor.segment", "floor.depth"],
     ),
     # An erasure removes floors: without an index, each would be looked for in all that refer to floors.
-    # The same goes for `effects`, `page`, `branch` and `run`.
+    # The same goes for `page`, `branch` and `run`.
     Index("floor_parent_ix", "tenant_id", "session_id", "parent_segment", "parent_depth"),
-)
-
-effects = Table(
-    "effects",
-    metadata,
-    _tenant(),
-    _id("session_id"),
-    _id("floor_id"),
-    Column("blob", LargeBinary, nullable=False),
-    Column("digest", LargeBinary(32), nullable=False),
-    PrimaryKeyConstraint("tenant_id", "session_id", "floor_id"),
-    ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
-    Index("effects_floor_ix", "tenant_id", "floor_id"),
 )
 
 page = Table(
@@ -236,6 +221,7 @@ page = Table(
     _id("page_id"),
     Column("slot", SmallInteger, nullable=False),
     *[Column(c.name.removeprefix("input_"), c.type, nullable=c.nullable) for c in _page_columns("input")[1:]],
+    *_effects_columns(),
     PrimaryKeyConstraint("tenant_id", "session_id", "floor_id", "number"),
     ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
     Index("page_id_ix", "tenant_id", "page_id"),
@@ -366,6 +352,8 @@ feed = Table(
     _tenant(),
     _id("project_id"),
     _big("last"),
+    # The oldest position that was not removed (STEMMA_EVENT_RETENTION).
+    Column("earliest", BigInteger, nullable=False, server_default="1"),
     PrimaryKeyConstraint("tenant_id", "project_id"),
 )
 
@@ -384,3 +372,7 @@ event = Table(
     PrimaryKeyConstraint("tenant_id", "project_id", "position"),
     ForeignKeyConstraint(["tenant_id", "project_id"], ["feed.tenant_id", "feed.project_id"]),
 )
+
+prompt, prompt_block = prompt_tables(metadata)
+state_copy, live_layer, live_value = state_tables(metadata)
+search_message, search_cursor = search_tables(metadata)

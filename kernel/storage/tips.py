@@ -7,9 +7,12 @@ from kernel.tree.model import FloorState, Place
 from kernel.verbs.records import Tip
 
 _COLUMNS = """
-SELECT f.floor_id, f.segment, f.depth, {pending}, s.forks, s.version, p.version, s.stored_tokens
+SELECT f.floor_id, f.segment, f.depth, {pending}, s.forks, s.version, p.version, s.stored_tokens,
+    COALESCE(sl.version, 0), COALESCE(pl.version, 0)
 FROM session s
 JOIN project p ON p.tenant_id = s.tenant_id AND p.project_id = s.project_id
+LEFT JOIN live_layer sl ON sl.tenant_id = s.tenant_id AND sl.owner_id = s.session_id
+LEFT JOIN live_layer pl ON pl.tenant_id = s.tenant_id AND pl.owner_id = s.project_id
 """
 _OF_BRANCH = (
     _COLUMNS.format(pending="b.pending_floor_id")

@@ -234,6 +234,11 @@ class Writes(PathReads):
     def emit(self, project_id: str, event: Event) -> None:
         self._events[project_id].append(event)
 
+    @property
+    def emitted(self) -> bool:
+        """Whether this transaction has events."""
+        return bool(self._events)
+
     def after_commit(self, action: Callable[[], None]) -> None:
         self.committed.append(action)
 

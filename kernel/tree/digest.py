@@ -8,7 +8,7 @@ parent's, so it fixes the whole history. The formulas are part of the contract; 
 from collections.abc import Iterable
 from hashlib import sha256
 
-from kernel.tree.model import Page, Slot
+from kernel.tree.model import Floor, Page, Slot
 
 ABSENT = bytes(32)
 ROOT_DIGEST = sha256(b"stemma.root.1").digest()
@@ -27,6 +27,12 @@ def floor_digest(parent: bytes, input: Page | None, output: Page | None, effects
     """Over the parent's digest and those of both sides and the effects, zeros for what is absent."""
     sides = (page.digest if page else ABSENT for page in (input, output))
     return sha256(b"stemma.floor.1" + parent + b"".join(sides) + effects).digest()
+
+
+def sealed_digest(parent: bytes, floor: Floor) -> bytes:
+    """What a floor below `parent` has once it is committed with what it holds."""
+    effects = floor.effects.digest if floor.effects else ABSENT
+    return floor_digest(parent, floor.input, floor.output, effects)
 
 
 def context_digest(blobs: Iterable[bytes]) -> bytes:

@@ -57,10 +57,44 @@ class PageContent:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredEffects:
+    """What a floor does to the truth layer, as the stored bytes (kernel.state.text reads them).
+
+    `source` says who brought them, in the words of a page's source. `covers` holds the ids that the
+    bytes know by depth only, `counts` the writes of variables, memory and slots. `blob` is empty where
+    bodies were not asked for.
+    """
+
+    blob: bytes
+    digest: bytes
+    source: str
+    counts: tuple[int, int, int]
+    covers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StateMark:
+    """Where the path's state at a floor is found; derived from the floors above.
+
+    `above_id` is the nearest floor above with effects; `debt` counts the floors with effects since the
+    last copy of the state, itself included: 0 where the copy is kept, or no state is; `size` bounds the
+    bytes of that state as text.
+    """
+
+    above_id: str | None = None
+    debt: int = 0
+    size: int = 0
+
+
+NO_STATE = StateMark()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One version of one side of a floor; `floor_id` is where it was first written.
 
-    `content` is empty where bodies were not asked for; `tokens` is always there.
+    `content` is empty where bodies were not asked for; `tokens` is always there. `effects` are what a
+    version of an opened floor brought; a floor that was committed has them itself.
     """
 
     page_id: str
@@ -72,6 +106,7 @@ class Page:
     partial: bool
     source: str
     create_time: datetime
+    effects: StoredEffects | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +147,8 @@ class Floor:
     commit_time: datetime | None
     # The branch whose pending floor this was when it was opened.
     branch: str
+    effects: StoredEffects | None = None
+    mark: StateMark = NO_STATE
 
     @property
     def is_root(self) -> bool:
@@ -138,10 +175,12 @@ class FloorOutline:
     floor_id: str
     depth: int
     pages: tuple[PageOutline, ...]
+    effects_size: int = 0
 
     @property
     def size(self) -> int:
-        return sum(page.size for page in self.pages)
+        """Bytes of everything that is shown of it."""
+        return sum(page.size for page in self.pages) + self.effects_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from kernel.tree.model import Branch, Floor, FloorState, Page
 from kernel.verbs.env import Env, ReadTx, Write, WriteTx, writable
 from kernel.verbs.records import Answer, ConfigVersion, Session
 
+# Floors to look at for the message before one, at first.
+_FEW = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -29,6 +32,7 @@ class Answered:
     page: Page | None = None
     session: Session | None = None
     config_version: ConfigVersion | None = None
+    version: int = 0
 
     @property
     def floor(self) -> Floor:
@@ -49,14 +53,21 @@ def last_message(floor: Floor) -> str:
 
 
 async def before(tx: ReadTx, floor: Floor) -> str:
-    """The id of the message before a floor's first: its parent's last, or further up."""
-    # The root has none.
-    while floor.place.depth > 1:
-        parent = await tx.floor(floor.parent_floor_id or "")
-        assert parent is not None, "a floor's parent exists"
-        if found := last_message(parent):
-            return found
-        floor = parent
+    """The id of the message before a floor's first: its parent's last, or further up, past floors that
+    only change the state."""
+    parent = await tx.floor(floor.parent_floor_id) if floor.parent_floor_id else None
+    if parent is None:
+        return ""
+    if found := last_message(parent):
+        return found
+    last, count = parent.place.depth - 1, _FEW
+    while last > 0:
+        outlines = await tx.path_outline(parent.session_id, parent.place, max(1, last - count + 1), last)
+        for outline in reversed(outlines):
+            if outline.pages:
+                page = outline.pages[-1]
+                return f"{page.page_id}.{len(page.facts) - 1}"
+        last, count = last - count, count * 2
     return ""
 
 
@@ -80,7 +91,13 @@ def answer_of(floor: Floor, branch: Branch | None, page: Page | None = None) -> 
 async def answered(tx: ReadTx, answer: Answer) -> Answered:
     """The answer as it was given; NOT_FOUND when what it shows was erased since."""
     if not answer.floor_id:
-        return Answered(None, answer.branch, session=answer.session, config_version=answer.config_version)
+        return Answered(
+            None,
+            answer.branch,
+            session=answer.session,
+            config_version=answer.config_version,
+            version=answer.version,
+        )
     stored = await tx.floor(answer.floor_id)
     if stored is None:
         raise NotFound("floor")
@@ -95,6 +112,7 @@ async def answered(tx: ReadTx, answer: Answer) -> Answered:
 
 def _as_open(stored: Floor, versions: dict[str, Page], answer: Answer) -> Floor:
     known = versions | {page.page_id: page for page in stored.pages}
+    chosen = versions.get(answer.output_page_id)
     return replace(
         stored,
         state=FloorState.OPEN,
@@ -106,6 +124,7 @@ def _as_open(stored: Floor, versions: dict[str, Page], answer: Answer) -> Floor:
         run_id=None,
         failure_reason="",
         commit_time=None,
+        effects=chosen.effects if chosen else None,
     )
 
 

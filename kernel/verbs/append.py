@@ -10,6 +10,7 @@ from kernel.errors import request_id_reused
 from kernel.tree.model import Floor, PageContent, Slot, Usage
 from kernel.tree.places import first_child
 from kernel.verbs.answers import Answered, Shown, answer_of, before, in_session, last_message
+from kernel.verbs.effects import Given, checked, due, plain, seal_floor
 from kernel.verbs.env import Env, Target, Write
 from kernel.verbs.known_heads import KnownHead
 from kernel.verbs.moves import COMMIT, head_floor, move_head
@@ -26,6 +27,16 @@ class Turn:
     input: PageContent | None = None
     output: PageContent | None = None
     usage: Usage | None = None
+    effects: Given | None = None
+
+    @property
+    def empty(self) -> bool:
+        return self.input is None and self.output is None and not (self.effects and self.effects.effects)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the head alone says what to write: nothing else has to be read for it."""
+        return self.effects is None or self.effects.plain
 
 
 async def append_floor(env: Env, write: Write, target: Target, turn: Turn) -> Answered:
@@ -35,9 +46,10 @@ async def append_floor(env: Env, write: Write, target: Target, turn: Turn) -> An
     NOT_FOUND; ARCHIVED. Without `expected_head` no race is lost: whoever comes late waits.
     """
     tenant_id = write.caller.tenant_id
-    head = None if target.abandon_pending else await _likely_head(env, tenant_id, target)
-    if head is not None:
-        record = _record(env, write, target.branch, head.floor, turn)
+    hot = turn.plain and not target.abandon_pending
+    head = await _likely_head(env, tenant_id, target) if hot else None
+    record = _record(env, write, target.branch, head.floor, turn) if head is not None else None
+    if head is not None and record is not None:
         (outcome,) = await env.store.append([record])
         if isinstance(outcome, Committed):
             last = last_message(record.floor) or head.last_message
@@ -65,10 +77,13 @@ async def _likely_head(env: Env, tenant_id: str, target: Target) -> KnownHead | 
         return KnownHead(floor, last_message(floor) or await before(tx, floor))
 
 
-def _record(env: Env, write: Write, branch: str, parent: Floor, turn: Turn) -> AppendRecord:
-    """For the likely case, a head without children."""
+def _record(env: Env, write: Write, branch: str, parent: Floor, turn: Turn) -> AppendRecord | None:
+    """For the likely case, a head without children; None when a copy of the state is due."""
     place = first_child(parent.place)
-    floor = _build(env, new_floor(env, parent, place, write.caller.principal, branch), parent, turn)
+    floor = _filled(env, new_floor(env, parent, place, write.caller.principal, branch), turn)
+    floor = sealed(env, replace(floor, effects=plain(parent, turn.effects)), parent)
+    if due(floor):
+        return None
     return AppendRecord(
         write.caller.tenant_id,
         write.request,
@@ -80,14 +95,13 @@ def _record(env: Env, write: Write, branch: str, parent: Floor, turn: Turn) -> A
     )
 
 
-def _build(env: Env, floor: Floor, parent: Floor, turn: Turn) -> Floor:
-    filled = replace(
+def _filled(env: Env, floor: Floor, turn: Turn) -> Floor:
+    return replace(
         floor,
         input=new_page(env, floor.floor_id, Slot.INPUT, turn.input),
         output=new_page(env, floor.floor_id, Slot.OUTPUT, turn.output),
         usage=turn.usage,
     )
-    return sealed(env, filled, parent)
 
 
 async def _append_locked(env: Env, write: Write, target: Target, turn: Turn) -> Answered:
@@ -95,7 +109,9 @@ async def _append_locked(env: Env, write: Write, target: Target, turn: Turn) -> 
         branch = await free_branch(tx, env, session, target)
         parent = await head_floor(tx, branch)
         place = await child_place(tx, parent)
-        floor = _build(env, new_floor(env, parent, place, write.caller.principal, branch.name), parent, turn)
+        floor = _filled(env, new_floor(env, parent, place, write.caller.principal, branch.name), turn)
+        floor = replace(floor, effects=await checked(tx, parent, turn.effects))
+        floor = await seal_floor(tx, env, session, floor, parent)
         await tx.insert_floor(floor, place.opens_segment)
         await tx.touch_session(session.session_id, own_tokens(floor))
         moved = await move_head(tx, env, session, branch, floor, COMMIT, write.caller.principal)

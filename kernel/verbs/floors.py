@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from kernel.errors import FailedPrecondition, NotFound, floor_pending, invalid
 from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Slot
 from kernel.verbs.answers import Answered, Work, answer_of, in_session
+from kernel.verbs.effects import Given, checked, seal_floor
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor
 from kernel.verbs.moves import COMMIT, expect_head, head_floor, move_head
-from kernel.verbs.pages import child_place, new_floor, new_page, sealed, showable
+from kernel.verbs.pages import child_place, new_floor, new_page, showable, with_output
 from kernel.verbs.pending import ABANDONED, fail, free_branch, open_pending, refuse_sealed
 from kernel.verbs.records import Answer, Session
 
@@ -40,6 +41,7 @@ class NewVersion:
     slot: Slot
     content: PageContent
     activate: bool
+    effects: Given | None = None
 
 
 async def add_page(env: Env, write: Write, version: NewVersion) -> Answered:
@@ -49,6 +51,7 @@ async def add_page(env: Env, write: Write, version: NewVersion) -> Answered:
         floor = await _open(tx, version.floor_id)
         page = new_page(env, floor.floor_id, version.slot, version.content)
         assert page is not None
+        page = replace(page, effects=await checked(tx, await _parent(tx, floor), version.effects))
         await tx.insert_page(floor.floor_id, session.session_id, page)
         await tx.touch_session(session.session_id, page.tokens)
         if version.activate or _chosen(floor, version.slot) is None:
@@ -73,9 +76,10 @@ async def activate_page(env: Env, write: Write, page_id: str) -> Answered:
 
 
 async def commit_floor(
-    env: Env, write: Write, floor_id: str, page_id: str, expected_head: str | None
+    env: Env, write: Write, floor_id: str, page_id: str, expected_head: str | None, effects: Given | None
 ) -> Answered:
-    """Seals an OPEN floor and moves its branch's head to it, in one transaction."""
+    """Seals an OPEN floor and moves its branch's head to it, in one transaction. Effects that are given,
+    be they empty, take the place of those that the output brought."""
 
     async def work(tx: WriteTx, session: Session) -> Answer:
         floor = await _open(tx, floor_id)
@@ -84,6 +88,8 @@ async def commit_floor(
             if page.slot is not Slot.OUTPUT:
                 raise invalid("page_id", "names an input page; an output page is committed")
             floor = _choose(floor, page)
+        if effects is not None:
+            floor = replace(floor, effects=await checked(tx, await _parent(tx, floor), effects))
         branch = await pending_branch(tx, floor)
         expect_head(branch, Target(session.session_id, branch.name, expected_head))
         floor, branch = await seal(tx, env, session, floor, branch, write.caller.principal)
@@ -102,10 +108,7 @@ async def seal(
     new_tokens: int = 0,
 ) -> tuple[Floor, Branch]:
     """Commits a pending floor as it stands: immutable from here on, and the head."""
-    assert floor.parent_floor_id is not None
-    parent = await tx.floor(floor.parent_floor_id)
-    assert parent is not None
-    done = sealed(env, floor, parent)
+    done = await seal_floor(tx, env, session, floor, await _parent(tx, floor))
     await tx.update_pending(done)
     await tx.touch_session(session.session_id, new_tokens)
     return done, await move_head(tx, env, session, branch, done, COMMIT, principal)
@@ -152,9 +155,13 @@ async def sibling_source(tx: WriteTx, floor_id: str) -> tuple[Floor, Floor]:
         raise floor_pending(floor.floor_id)
     if floor.state is FloorState.GENERATING:
         refuse_sealed(floor)
+    return floor, await _parent(tx, floor)
+
+
+async def _parent(tx: WriteTx, floor: Floor) -> Floor:
     parent = await tx.floor(floor.parent_floor_id or "")
-    assert parent is not None
-    return floor, parent
+    assert parent is not None, "a floor below the root has its parent (foreign key)"
+    return parent
 
 
 async def _on_floor(env: Env, write: Write, floor_id: str, work: Work) -> Answered:
@@ -204,4 +211,4 @@ def _chosen(floor: Floor, slot: Slot) -> Page | None:
 
 
 def _choose(floor: Floor, page: Page) -> Floor:
-    return replace(floor, input=page) if page.slot is Slot.INPUT else replace(floor, output=page)
+    return replace(floor, input=page) if page.slot is Slot.INPUT else with_output(floor, page)

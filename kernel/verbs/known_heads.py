@@ -14,7 +14,7 @@ _MOST = 4_096
 
 @dataclass(frozen=True, slots=True)
 class KnownHead:
-    """A committed floor without its pages, and the id of the last message at or above it."""
+    """A committed floor without its bodies, and the id of the last message at or above it."""
 
     floor: Floor
     last_message: str
@@ -33,7 +33,8 @@ class KnownHeads:
         return self._heads.get(key)
 
     def put(self, tenant_id: str, branch: str, floor: Floor, last_message: str) -> None:
-        slim = replace(floor, input=None, output=None)
+        effects = replace(floor.effects, blob=b"") if floor.effects else None
+        slim = replace(floor, input=None, output=None, effects=effects)
         self._heads[tenant_id, floor.session_id, branch] = KnownHead(slim, last_message)
         if len(self._heads) > _MOST:
             self._heads.popitem(last=False)

@@ -85,6 +85,9 @@ def move_event(event_id: str, move: HeadMove, to: Floor) -> Event:
         "depth": to.place.depth,
         "digest": to.digest.hex() if to.digest else "",
     }
+    if to.effects is not None:
+        names = ("variable_writes", "memory_writes", "slot_writes")
+        payload |= dict(zip(names, to.effects.counts, strict=True))
     return Event(event_id, "floor.committed", to.session_id, to.floor_id, payload)
 
 

@@ -4,15 +4,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kernel.errors import invalid
-from kernel.tree.digest import ROOT_DIGEST, floor_digest, page_digest
-from kernel.tree.model import Floor, FloorState, Page, PageContent, Place, Slot
+from kernel.tree.digest import ROOT_DIGEST, page_digest, sealed_digest
+from kernel.tree.model import Floor, FloorState, Page, PageContent, Place, Slot, StateMark, StoredEffects
 from kernel.tree.places import ChildPlace, first_child, later_child
 from kernel.verbs.env import Env, ReadTx
 
-# What both pages of a floor may take when they are shown: an answer has at most 4 MiB.
+# What both pages and the effects of a floor may take when they are shown: an answer has at most 4 MiB.
 MAX_SHOWN = 4 * 1024 * 1024 - 64 * 1024
 # Ids and counts, per message.
 _MESSAGE_FRAME = 128
+# What the state keeps of a write besides its own words: ids of floors and messages, a source.
+_WRITE_FRAME = 256
 
 CLIENT = "client"
 MODEL = "model"
@@ -102,36 +104,52 @@ def new_root(env: Env, session_id: str, floor_id: str, principal: str) -> Floor:
     )
 
 
-def shown_size(pages: Iterable[Page | None]) -> int:
-    """Bytes of the pages in an answer, at most."""
-    return sum(
+def with_output(floor: Floor, page: Page) -> Floor:
+    """The floor with a version as its output: the effects are those that the version brought."""
+    return replace(floor, output=replace(page, effects=None), effects=page.effects)
+
+
+def shown_size(pages: Iterable[Page | None], effects: StoredEffects | None = None) -> int:
+    """Bytes of the pages and the effects in an answer, at most."""
+    said = sum(
         len(page.content.blob) + _MESSAGE_FRAME * len(page.content.facts)
         for page in pages
         if page is not None
     )
+    return said + (len(effects.blob) if effects else 0)
 
 
 def showable(floor: Floor) -> Floor:
-    """The floor; INVALID when both its pages do not fit one answer: what could not be shown is not
+    """The floor; INVALID when what it holds does not fit one answer: what could not be shown is not
     stored."""
-    if shown_size(floor.pages) > MAX_SHOWN:
-        raise invalid("output", "input and output of a floor take at most 3.9 MiB together")
+    if shown_size(floor.pages, floor.effects) > MAX_SHOWN:
+        raise invalid("output", "input, output and effects of a floor take at most 3.9 MiB together")
     return floor
 
 
 def sealed(env: Env, floor: Floor, parent: Floor) -> Floor:
     """The floor as committed below its parent; INVALID when it holds nothing, or too much."""
-    if not floor.pages:
-        raise invalid("input", "a floor needs an input or an output")
+    if not floor.pages and floor.effects is None:
+        raise invalid("input", "a floor needs an input, an output or effects")
     showable(floor)
     assert parent.digest is not None
     return replace(
         floor,
         state=FloorState.COMMITTED,
-        digest=floor_digest(parent.digest, floor.input, floor.output),
+        digest=sealed_digest(parent.digest, floor),
+        mark=mark_below(parent, floor.effects),
         path_tokens=parent.path_tokens + sum(page.tokens for page in floor.pages),
         commit_time=env.clock(),
     )
+
+
+def mark_below(parent: Floor, effects: StoredEffects | None) -> StateMark:
+    """Where the state of a child is found, with nothing folded."""
+    above, mark = parent.floor_id if parent.effects else parent.mark.above_id, parent.mark
+    if effects is None:
+        return StateMark(above, mark.debt, mark.size)
+    size = mark.size + len(effects.blob) + _WRITE_FRAME * sum(effects.counts)
+    return StateMark(above, mark.debt + 1, size)
 
 
 def own_tokens(floor: Floor, pages: Iterable[Page | None] | None = None) -> int:

@@ -6,7 +6,7 @@ from kernel.errors import FailedPrecondition, floor_pending, head_moved
 from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
 from kernel.verbs.env import Env, Target, WriteTx
 from kernel.verbs.moves import expect_head, known_branch
-from kernel.verbs.pages import MODEL, new_page, own_tokens
+from kernel.verbs.pages import MODEL, new_page, own_tokens, with_output
 from kernel.verbs.records import RunState, Session
 
 ABANDONED = "ABANDONED"
@@ -64,7 +64,7 @@ async def fail(
     if floor.state is FloorState.GENERATING and floor.run_id:
         partial = await _end_run(tx, env, floor, run_end, reason)
         if partial is not None:
-            floor = replace(floor, output=partial)
+            floor = with_output(floor, partial)
             return await fail_floor(tx, env, session, floor, branch, reason, partial.tokens)
     return await fail_floor(tx, env, session, floor, branch, reason)
 

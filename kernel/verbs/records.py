@@ -93,6 +93,8 @@ class Tip:
     session_version: int
     project_version: int
     stored_tokens: int
+    session_live_version: int
+    project_live_version: int
 
 
 class SessionOrder(StrEnum):
@@ -162,6 +164,8 @@ class Answer:
     member: Member | None = None
     config_version: ConfigVersion | None = None
     receipt: tuple[Erased, ...] = ()
+    # Of the live values that were written.
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from kernel.errors import NotFound, invalid
 from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Slot
 from kernel.verbs.answers import Answered, answer_of, in_session
+from kernel.verbs.effects import Given, checked, seal_floor
 from kernel.verbs.env import Env, Target, Write, WriteTx, session_of_floor
 from kernel.verbs.floors import freed_by_name, keep_versions, sibling_source
 from kernel.verbs.moves import COMMIT, move_head
-from kernel.verbs.pages import child_place, new_floor, new_page, own_tokens, sealed
+from kernel.verbs.pages import child_place, new_floor, new_page, own_tokens, with_output
 from kernel.verbs.pending import free_branch, open_pending
 from kernel.verbs.records import Answer, Session
 
@@ -18,15 +19,18 @@ class Edit:
     floor_id: str
     input: PageContent
     output: PageContent | None = None
+    effects: Given | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Regenerate:
-    """`output` or `from_page_id` commits the sibling; neither leaves it pending."""
+    """`output` or `from_page_id` commits the sibling; neither leaves it pending. A candidate comes with
+    the effects that it brought, unless others are given."""
 
     floor_id: str
     output: PageContent | None = None
     from_page_id: str = ""
+    effects: Given | None = None
 
 
 async def edit_floor(env: Env, write: Write, target: Target, edit: Edit) -> Answered:
@@ -42,6 +46,7 @@ async def edit_floor(env: Env, write: Write, target: Target, edit: Edit) -> Answ
             floor,
             input=new_page(env, floor.floor_id, Slot.INPUT, edit.input),
             output=new_page(env, floor.floor_id, Slot.OUTPUT, edit.output),
+            effects=await checked(tx, parent, edit.effects),
         )
         return await _settle(tx, env, session, branch, parent, floor, opens)
 
@@ -59,10 +64,12 @@ async def regenerate_floor(env: Env, write: Write, target: Target, ask: Regenera
         branch = freed or await free_branch(tx, env, session, target)
         floor, opens = await _sibling(tx, env, write, parent, branch)
         floor = replace(
-            floor,
-            input=source.input,
-            output=chosen or new_page(env, floor.floor_id, Slot.OUTPUT, ask.output),
+            floor, input=source.input, output=new_page(env, floor.floor_id, Slot.OUTPUT, ask.output)
         )
+        if chosen is not None:
+            floor = with_output(floor, chosen)
+        if ask.effects is not None:
+            floor = replace(floor, effects=await checked(tx, parent, ask.effects))
         return await _settle(tx, env, session, branch, parent, floor, opens)
 
     return await in_session(env, write, target.session_id, work)
@@ -85,7 +92,7 @@ async def _settle(
         branch = await open_pending(tx, env, session, branch, floor, opens)
         await keep_versions(tx, floor)
         return answer_of(floor, branch)
-    done = sealed(env, floor, parent)
+    done = await seal_floor(tx, env, session, floor, parent)
     await tx.insert_floor(done, opens)
     await tx.touch_session(session.session_id, own_tokens(done))
     return answer_of(done, await move_head(tx, env, session, branch, done, COMMIT, done.principal))
@@ -95,7 +102,7 @@ async def _candidate(tx: WriteTx, source: Floor, page_id: str) -> Page:
     """An output version of the named floor that is not what it committed already."""
     known = {page.page_id: page for _, page in await tx.pages(source.floor_id)}
     if source.output is not None:
-        known[source.output.page_id] = source.output
+        known.setdefault(source.output.page_id, source.output)
         if source.state is FloorState.COMMITTED and page_id == source.output.page_id:
             raise invalid("from_page_id", "is the floor's own output; name a candidate")
     page = known.get(page_id)

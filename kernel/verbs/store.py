@@ -15,6 +15,7 @@ from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
 from kernel.tree.places import Chain, Link, Segment
 from kernel.tree.positions import Sibling
 from kernel.verbs.project_store import ProjectReads, ProjectWrites
+from kernel.verbs.prompt_store import PromptReads, PromptWrites
 from kernel.verbs.records import (
     Answer,
     AppendRecord,
@@ -28,6 +29,8 @@ from kernel.verbs.records import (
     SessionState,
     Tip,
 )
+from kernel.verbs.search_store import SearchReads, SearchWrites
+from kernel.verbs.state_store import StateReads, StateWrites
 
 T = TypeVar("T")
 
@@ -39,7 +42,7 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(ProjectReads, Protocol):
+class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -146,7 +149,7 @@ class ReadTx(ProjectReads, Protocol):
         """By position, those after `after`."""
 
 
-class WriteTx(ReadTx, ProjectWrites, Protocol):
+class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, Protocol):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 
     async def lock_session(self, session_id: str) -> Session | None:

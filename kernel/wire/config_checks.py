@@ -6,6 +6,7 @@ from typing import Any
 
 from stemma.kernel.v1 import config_pb2, effects_pb2
 
+from kernel.prompt.template import BadTemplate, parse
 from kernel.strict_json import NotJson, loads
 
 MAX_SYSTEM_PROMPT = 256 * 1024
@@ -22,6 +23,10 @@ Faults = Iterator[tuple[str, str]]
 def violations(message: config_pb2.Config) -> Faults:
     """Every fault of a layer, in the order of its fields."""
     yield from _prompt(message.system_prompt, "system_prompt")
+    try:
+        parse(message.system_prompt)
+    except BadTemplate as error:
+        yield "system_prompt", str(error)
     yield from _model(message.model, "model")
     yield from _budget(message.budget, "budget")
     yield from _tools(message)
@@ -69,6 +74,8 @@ def _budget(budget: config_pb2.BudgetConfig, path: str) -> Faults:
         yield f"{path}.max_input_tokens", "is at least 1"
     if not _at_least(budget, "reserved_output_tokens", 0):
         yield f"{path}.reserved_output_tokens", "is at least 0"
+    if not _at_least(budget, "max_memory_tokens", 0):
+        yield f"{path}.max_memory_tokens", "is at least 0"
 
 
 def _tools(message: config_pb2.Config) -> Faults:

@@ -15,6 +15,7 @@ from kernel.errors import DataLoss
 from kernel.tree.blob import split_bodies
 from kernel.tree.model import Floor, FloorState, Page, Position, Usage
 from kernel.verbs.answers import Shown
+from kernel.wire.effects import effects_pb
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DELIMITED = (9, 11, 12)
@@ -143,6 +144,8 @@ def floor_bytes(shown: Shown, *, bodies: bool = True) -> bytes:
     if floor.output is not None:
         page = page_bytes(floor.output, before, bodies=bodies)
         parts += (_OUTPUT, varint(len(page)), page)
+    if floor.effects is not None and bodies:
+        parts.append(delimited(_FLOOR["effects"], effects_pb(floor.effects).SerializeToString()))
     parts += _ends(floor)
     return b"".join(parts)
 

@@ -44,8 +44,9 @@ def id_fields(kind: Descriptor) -> Iterator[str]:
 def with_id(world: World, name: str, field: str, value: str) -> Message:
     """The sample with that one field changed; not together with what excludes it."""
     request = world.sample(name)
-    if {"session_id", "project_id"} <= set(fields_of(name)) and name != "CreateSession":
-        for other in {"session_id", "project_id"} - {field}:
+    either = {"session_id", "project_id"}
+    if either <= set(fields_of(name)) and field in either and name != "CreateSession":
+        for other in either - {field}:
             request.ClearField(other)
     setattr(request, field, value)
     return request
@@ -106,6 +107,7 @@ def wrong_kinds(world: World, field: str) -> list[str]:
         "run_id": {at.run},
         "floor_id": {at.root, at.second, at.other_floor},
     }
+    kinds["left_floor_id"] = kinds["right_floor_id"] = kinds["floor_id"]
     zero = "00000000-0000-0000-0000-000000000000"
     others = {value for kind, values in kinds.items() if kind != field for value in values}
     return [unknown(), zero, *sorted(others - kinds[field])]

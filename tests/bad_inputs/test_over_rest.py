@@ -40,7 +40,7 @@ def parts(world: World, binding: Binding, **path: str) -> tuple[str, bytes]:
     """The binding's sample. What is on a project or a session is on the one that its path names."""
     either = {"session_id": world.places.session, "project_id": world.places.project}
     changes = {}
-    if set(either) <= set(fields_of(binding.name)):
+    if set(either) <= set(fields_of(binding.name)) and set(either) & set(binding.variables):
         changes = {name: value if name in binding.variables else "" for name, value in either.items()}
     return binding.parts(world.sample(binding.name, **changes), **path)
 

@@ -9,6 +9,7 @@ STANDING = {
     "AttachRun": "UNIMPLEMENTED",
     "CancelRun": "FAILED_PRECONDITION",
     "AbandonFloor": "FAILED_PRECONDITION",
+    "WatchEvents": "OUT_OF_RANGE",
 }
 # On the open floor, before an archived project ends it; and what takes away the ground of others.
 FIRST = ("AddPage", "ActivatePage", "CommitFloor", "AbandonFloor")

@@ -90,8 +90,9 @@ class World:
         return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
     async def rows(self) -> dict[str, list[str]]:
-        """Every row of every table, but the leases that processes renew."""
+        """Every row of every table, but the leases that processes renew. What follows later is there."""
         found = {}
+        await self.service.service.following.indexer.caught_up()
         async with self.service.service.store._engines.reading() as connection:
             for table in tables.metadata.sorted_tables:
                 if table is not tables.process:
@@ -149,12 +150,28 @@ def samples(at: Places) -> dict[str, dict[str, Any]]:
         "ListPages": {"floor_id": at.opened},
         "ListPath": here,
         "GetTree": here,
+        "SearchMessages": {**here, "query": "re"},
         "Respond": {**here, "input": {"messages": words["input"]}},
         "AttachRun": {"run_id": at.run},
         "GetRun": {"run_id": at.run},
         "CancelRun": {"run_id": at.run},
         "AssembleContext": {**here, "input": {"messages": words["input"]}},
+        "ExplainFloor": {"floor_id": at.second},
+        "DiffContexts": {"left_floor_id": at.second, "right_floor_id": at.edited},
         "VerifySession": here,
+        **_of_state_and_events(at),
+    }
+
+
+def _of_state_and_events(at: Places) -> dict[str, dict[str, Any]]:
+    here = {"session_id": at.session}
+    return {
+        "GetState": here,
+        "WriteState": {**here, "variables": [{"key": "mood", "value_json": "1"}]},
+        "ListMemory": here,
+        "ListEvents": {"project_id": at.project},
+        # Ahead of the feed: else there would be no end to its answer.
+        "WatchEvents": {"project_id": at.project, "after": 2**40},
     }
 
 

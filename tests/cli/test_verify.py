@@ -35,7 +35,7 @@ async def test_one_several_and_all_are_well(service: RunningService) -> None:
     done = await verify(service, *ids[:2])
     assert (done.code, done.out, done.err) == (0, "2 sessions verified: no problems.\n", "")
     answers = documents(await verify(service, "--all", "--json"))
-    assert answers == [{"sessionId": one, "problems": []} for one in reversed(ids)]
+    assert answers == [{"sessionId": one, "problems": [], "repaired": "0"} for one in reversed(ids)]
     async with in_terminal("verify", "--all", STEMMA_CONVERSATION=service.address) as terminal:
         await terminal.see(r"verifying +3/\?")
         await terminal.see(r"^3 sessions verified: no problems\.")
@@ -67,3 +67,17 @@ async def test_a_byte_that_changed_on_the_disk_is_named(database_factory: Databa
             answers = documents(await verify(service, "--json", ids[1]))
             assert [problem["kind"] for problem in answers[0]["problems"]] == ["page_digest"]
             assert (await verify(service, ids[0], ids[2])).code == 0
+
+
+async def test_repair_writes_anew_what_is_derived(database_factory: DatabaseFactory) -> None:
+    with database_factory("sqlite") as url:
+        async with running_service(url) as service:
+            (session_id,) = await sessions(service, "one")
+            async with service.service.store._engines.writing() as connection:
+                await connection.exec_driver_sql("UPDATE session SET stored_tokens = 1")
+            assert (await verify(service, session_id)).code == 1
+            done = await verify(service, "--repair", session_id)
+            assert done.code == 1
+            assert done.err == "error: 1 problem in 1 of 1 session verified; 1 row written anew.\n"
+            answers = documents(await verify(service, "--repair", "--json", session_id))
+            assert answers == [{"sessionId": session_id, "problems": [], "repaired": "0"}]

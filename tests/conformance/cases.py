@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kernel.storage.store import SqlStore
-from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
+from kernel.tree.model import Branch, Floor, FloorState, Page, Slot, StateMark
 from kernel.tree.places import Link, first_child
 from kernel.verbs.records import Answer, Request, Run, RunState
 from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
+from tests.conformance import prompts
 from tests.conformance.project_cases import PROJECT_READS, PROJECT_WRITES, member
+from tests.conformance.search_cases import SEARCH_READS, SEARCH_WRITES, insert_index
+from tests.conformance.state_cases import STATE_READS, STATE_WRITES, effects, insert_state
 from tests.conformance.world import World, new_world, next_place
 
 
@@ -45,7 +48,7 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
     """The same ids and times for every call: only the tenant and the mark differ."""
     world = await new_world(store, tenant, mark)
     first, second = await world.line(world.root, 2)
-    fork = await world.child(world.root)
+    fork = await world.child(world.root, effects=effects("key", f'"{mark}"'), mark=StateMark(None, 1, 9))
     pending = await world.child(second, FloorState.GENERATING, output=None)
     pending = replace(pending, run_id=world.new_id(), failure_reason=mark)
     page = world.page(pending.floor_id, Slot.OUTPUT)
@@ -58,6 +61,7 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
         await tx.update_pending(pending)
         await tx.insert_page(pending.floor_id, pending.session_id, page)
         await tx.insert_run(run)
+        await tx.insert_prompt(prompts.record(world, pending))
         await tx.insert_branch(first.session_id, side)
         await tx.update_branch(
             first.session_id, world.main, replace(world.main, pending_floor_id=pending.floor_id, version=2)
@@ -67,8 +71,11 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
         await tx.record(request, Answer(first.session_id, branch=side))
         tx.emit(world.session.project_id, world.event())
         await tx.set_member(member(world))
+        await insert_state(tx, first.session_id, first.floor_id, mark)
 
     await world.write(work)
+    # The index follows the feed, whose row it refers to.
+    await world.write(lambda tx: insert_index(tx, world.session.project_id, first))
     return Furnished(world, first, second, fork, pending, page, run, side, request)
 
 
@@ -106,8 +113,11 @@ READS: dict[str, Read] = {
     "head_moves": lambda tx, on: tx.head_moves(on.session_id, "main", None, 100),
     "run": lambda tx, on: tx.run(on.run.run_id),
     "run_of_floor": lambda tx, on: tx.run_of_floor(on.pending.floor_id),
+    "prompt": lambda tx, on: tx.prompt(on.pending.floor_id),
     "events": lambda tx, on: tx.events(on.project_id, 0, 100),
     **PROJECT_READS,
+    **SEARCH_READS,
+    **STATE_READS,
 }
 
 # Questions with an answer even where there is nothing: asked only of sessions that exist.
@@ -156,15 +166,18 @@ WRITES: dict[str, Write] = {
     "leave": lambda tx, on: tx.leave(on.session_id, "main", on.fork.floor_id, [Link(1, 1, 1)], 9),
     "insert_head_move": lambda tx, on: tx.insert_head_move(on.session_id, on.world.move(on.second, on.fork)),
     "insert_run": lambda tx, on: tx.insert_run(on.world.run(on.first)),
+    "insert_prompt": lambda tx, on: tx.insert_prompt(prompts.record(on.world, on.first, "another")),
     "update_run": lambda tx, on: tx.update_run(replace(on.run, state=RunState.CANCELLED)),
     "record": lambda tx, on: tx.record(on.world.request(), Answer(on.session_id)),
     "emit": _emit,
     "after_commit": _after_commit,
     **PROJECT_WRITES,
+    **SEARCH_WRITES,
+    **STATE_WRITES,
 }
 
 # Writes that leave no row by themselves.
-WITHOUT_ROWS = {"lock_session", "lock_project", "running_runs", "after_commit"}
+WITHOUT_ROWS = {"lock_index", "lock_session", "lock_project", "running_runs", "after_commit", "lock_live"}
 
 # What takes rows away that other cases need.
 _LAST = ("delete_branch", "erase_session")

@@ -55,8 +55,9 @@ def sqlite_schema(url: str) -> Schema:
     try:
         tables = [
             name
-            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if name != BOOKKEEPING
+            for name, kind in connection.execute("SELECT name, type FROM pragma_table_list")
+            # What a virtual table keeps its rows in is its own business.
+            if kind in ("table", "virtual") and name != BOOKKEEPING and not name.startswith("sqlite_")
         ]
         return {name: _sqlite_table(connection, name) for name in sorted(tables)}
     finally:
@@ -76,6 +77,8 @@ def _sqlite_table(connection: sqlite3.Connection, table: str) -> Schema:
         shown = "" if name.startswith("sqlite_autoindex") else name
         indexes[shown, tuple(names)] = (unique, origin, partial, " ".join((words or "").split()))
     (words,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    if words.startswith("CREATE VIRTUAL"):
+        return {"virtual": re.sub(r"\s+", " ", words).replace("( ", "(")}
     # Pragmas show neither the constraints' names nor checks.
     named = sorted(re.findall(r"CONSTRAINT (\S+)", words))
     return {

@@ -18,7 +18,7 @@ from kernel.prompt.config import BudgetConfig, Config, ModelConfig
 from kernel.storage.engine import Engines
 from kernel.storage.store import SqlStore
 from kernel.storage.tables import metadata
-from kernel.tree.digest import ROOT_DIGEST, floor_digest, page_digest
+from kernel.tree.digest import ROOT_DIGEST, page_digest, sealed_digest
 from kernel.tree.model import (
     Branch,
     Floor,
@@ -138,7 +138,7 @@ class World:
         assert parent.digest is not None
         return replace(
             below,
-            digest=floor_digest(parent.digest, below.input, below.output),
+            digest=sealed_digest(parent.digest, below),
             path_tokens=parent.path_tokens + sum(page.tokens for page in below.pages),
             commit_time=self.now(),
         )

@@ -101,6 +101,13 @@ class Audit:
         self._same.same_position(key, answer.position)
         await self._siblings(key, floor_id)
         await self._pages(key, floor_id)
+        await self._explanation(key, answer.floor)
+
+    async def _explanation(self, key: int, floor: floor_pb2.Floor) -> None:
+        """Whatever has happened since: recorded or not, no model is sent anything but the path (C4)."""
+        answer = await self._client.call("ExplainFloor", floor_id=floor.floor_id)
+        assert answer.recorded == bool(floor.run_id)
+        assert list(answer.messages) == [proto(message) for message in self._model.sent(key)]
 
     async def _siblings(self, key: int, floor_id: str) -> None:
         answer = await self._client.call("ListSiblings", floor_id=floor_id, page_size=1000)

@@ -74,7 +74,11 @@ class Queries:
         pending = self.branches[branch].pending
         if pending is None:
             return self.context_at(self.branches[branch].head)
-        own = self.floors[pending]
+        return self.sent(pending)
+
+    def sent(self, floor: int) -> list[Msg]:
+        """What a model that writes the floor is sent: the path above it, and its input."""
+        own = self.floors[floor]
         before = self.context_at(own.parent)
         page = () if own.input is None else self.pages[own.input].messages
         return before + [message for message in page if not message.hidden]

@@ -93,6 +93,7 @@ class Stage:
     async def rows(self, session_id: str = "") -> dict[str, int]:
         """How many rows each table has: of a session, or in all."""
         counts = {}
+        await self.service.service.following.indexer.caught_up()
         engines = Engines(self.url)
         try:
             async with engines.reading() as connection:
@@ -111,6 +112,7 @@ class Stage:
     async def everywhere(self, text: str) -> list[str]:
         """The tables that hold a text in any column."""
         found = []
+        await self.service.service.following.indexer.caught_up()
         engines = Engines(self.url)
         try:
             async with engines.reading() as connection:

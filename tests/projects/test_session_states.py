@@ -55,6 +55,7 @@ WRITES: dict[str, Fields] = {
     "CreateBranch": lambda t: {"session_id": t.session_id, "name": "new", "floor_id": t.floor_id},
     "DeleteBranch": lambda t: {"session_id": t.session_id, "branch": "side"},
     "MergeBranch": lambda t: {"session_id": t.session_id, "source_branch": "side"},
+    "WriteState": lambda t: {"session_id": t.session_id, "variables": [{"key": "a", "value_json": "1"}]},
     "Respond": lambda t: {"session_id": t.session_id, "input": {"messages": [user("x")]}},
 }
 READS: dict[str, Fields] = {
@@ -70,8 +71,13 @@ READS: dict[str, Fields] = {
     "ListPages": lambda t: {"floor_id": t.floor_id},
     "ListPath": lambda t: {"session_id": t.session_id},
     "GetTree": lambda t: {"session_id": t.session_id},
+    "SearchMessages": lambda t: {"session_id": t.session_id, "query": "hello"},
     "AssembleContext": lambda t: {"session_id": t.session_id},
+    "ExplainFloor": lambda t: {"floor_id": t.floor_id},
+    "DiffContexts": lambda t: {"left_floor_id": t.floor_id, "right_floor_id": t.open_floor_id},
     "GetRun": lambda t: {"run_id": t.run_id},
+    "GetState": lambda t: {"session_id": t.session_id},
+    "ListMemory": lambda t: {"session_id": t.session_id},
     "VerifySession": lambda t: {"session_id": t.session_id},
     "ExportSession": lambda t: {"session_id": t.session_id},
 }
@@ -96,6 +102,8 @@ APART = {
     "ListSessions",
     "ImportSessions",
     "AppendFloors",
+    "ListEvents",
+    "WatchEvents",
     "AttachRun",
 }
 

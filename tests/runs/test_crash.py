@@ -30,6 +30,8 @@ async def assert_usable(stage: Stage, session: str, failed: floor_pb2.Floor) -> 
     """The crashed floor is off the path, its branch goes on, and it can be tried again."""
     assert (failed.state, failed.failure_reason) == (FAILED, "CRASHED")
     assert not failed.HasField("output_page")
+    explained = await stage.other.call("ExplainFloor", floor_id=failed.floor_id)
+    assert explained.recorded, "what was sent is kept before it is sent"
     branch = await stage.branch(session)
     assert (branch.pending_floor_id, branch.failed_floor_id) == ("", failed.floor_id)
     assert branch.head_floor_id == failed.parent_floor_id

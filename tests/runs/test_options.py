@@ -35,34 +35,6 @@ async def test_attach_run_is_not_served_yet(stage: Stage, session: str) -> None:
         assert (refusal.code, refusal.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED")
 
 
-@pytest.mark.parametrize(
-    "effects",
-    [
-        {"variables": [{"key": "a", "value_json": "1"}]},
-        {"memory": [{"text": "remember"}]},
-        {"slots": [{"namespace": "a", "slot": "b", "value_json": "1"}]},
-    ],
-    ids=lambda effects: next(iter(effects)),
-)
-async def test_effects_are_not_served_yet(stage: Stage, session: str, effects: dict[str, Any]) -> None:
-    first = end_of(await stage.play(session))
-    await stage.client.call("CreateBranch", session_id=session, name="side", floor_id=first.floor_id)
-    opened = (await stage.client.call("OpenFloor", session_id=session, branch="side")).floor
-    words = {"input": [user("a")], "output": [assistant("b")], "effects": effects}
-    page = {"slot": 2, "messages": [assistant("b")], "effects": effects}
-    for name, fields in {
-        "AppendFloor": {"session_id": session, **words},
-        "EditFloor": {"floor_id": first.floor_id, **words},
-        "RegenerateFloor": {"floor_id": first.floor_id, "output": [assistant("b")], "effects": effects},
-        "AddPage": {"floor_id": opened.floor_id, **page},
-        "CommitFloor": {"floor_id": opened.floor_id, "effects": effects},
-    }.items():
-        refusal = await stage.client.refused(name, **fields)
-        assert (refusal.code, refusal.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED"), name
-    assert await stage.other.path_ids(session) == [first.floor_id]
-    assert await stage.floor(opened.floor_id) == opened
-
-
 async def test_one_candidate_is_no_candidates(stage: Stage, session: str) -> None:
     for count in (0, 1):
         frames = await stage.watch(session, stage.part(), candidate_count=count).end()

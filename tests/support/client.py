@@ -19,10 +19,12 @@ from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import (
     admin_service_pb2,
     context_service_pb2,
+    event_service_pb2,
     floor_service_pb2,
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    state_service_pb2,
 )
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2
 
@@ -30,10 +32,12 @@ TIMEOUT = 60.0
 MODULES = (
     admin_service_pb2,
     context_service_pb2,
+    event_service_pb2,
     floor_service_pb2,
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    state_service_pb2,
 )
 
 

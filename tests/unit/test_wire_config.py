@@ -31,6 +31,8 @@ def test_zero_and_unset_are_told_apart() -> None:
         ({"system_prompt": "x" * (MAX_SYSTEM_PROMPT + 1)}, "system_prompt"),
         ({"system_prompt": "é" * (MAX_SYSTEM_PROMPT // 2 + 1)}, "system_prompt"),
         ({"system_prompt": "a\0b"}, "system_prompt"),
+        ({"system_prompt": "Hello {{#if name}}you"}, "system_prompt"),
+        ({"budget": {"max_memory_tokens": -1}}, "budget.max_memory_tokens"),
         ({"model": {"name": "x" * 201}}, "model.name"),
         ({"model": {"name": "\0"}}, "model.name"),
         ({"model": {"temperature": -0.1}}, "model.temperature"),

@@ -50,8 +50,8 @@ class FileCalls(Calls):
         finally:
             call.cancel()
 
-    def verify_session(self, session_id: str) -> admin_service_pb2.VerifySessionResponse:
-        """Everything of the session that disagrees."""
-        request = admin_service_pb2.VerifySessionRequest(session_id=session_id)
+    def verify_session(self, session_id: str, *, repair: bool) -> admin_service_pb2.VerifySessionResponse:
+        """Everything of the session that disagrees, and how much of it was written anew."""
+        request = admin_service_pb2.VerifySessionRequest(session_id=session_id, repair=repair)
         answer = admin_service_pb2.VerifySessionResponse
         return self._call(self._admin.VerifySession, request, answer, timeout=_VERIFY_TIMEOUT)

@@ -1,6 +1,6 @@
 """RunService and ContextService: replies, and what they are made from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -10,7 +10,7 @@ from stemma.conversation.v1 import (
     run_service_pb2,
     run_service_pb2_grpc,
 )
-from stemma.kernel.v1 import message_pb2, run_pb2
+from stemma.kernel.v1 import run_pb2
 
 from stemma_cli.calls.base import Calls, new_request_id
 from stemma_cli.errors import api_error
@@ -43,15 +43,10 @@ class RunCalls(Calls):
         )
         return self._call(self._runs.CancelRun, request, run_service_pb2.CancelRunResponse)
 
-    def assemble_below(
-        self, session_id: str, floor_id: str, messages: Sequence[message_pb2.Message]
-    ) -> context_service_pb2.AssembleContextResponse:
-        """The context of the path to a floor and then `messages`."""
-        request = context_service_pb2.AssembleContextRequest(session_id=session_id, floor_id=floor_id)
-        request.input.messages.extend(messages)
-        return self._call(
-            self._contexts.AssembleContext, request, context_service_pb2.AssembleContextResponse
-        )
+    def explain_floor(self, floor_id: str) -> context_service_pb2.ExplainFloorResponse:
+        """What the model that wrote a floor was sent."""
+        request = context_service_pb2.ExplainFloorRequest(floor_id=floor_id)
+        return self._call(self._contexts.ExplainFloor, request, context_service_pb2.ExplainFloorResponse)
 
     def assemble(self, session_id: str, branch: str) -> context_service_pb2.AssembleContextResponse:
         """The context of a branch as it stands."""

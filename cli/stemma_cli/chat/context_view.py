@@ -8,38 +8,41 @@ from stemma.kernel.v1 import context_pb2, floor_pb2
 
 from stemma_cli.chat.conversation import Conversation
 from stemma_cli.output import Output
-from stemma_cli.words import as_input, message_text, plural, printable, role_of
+from stemma_cli.words import message_text, plural, printable, role_of
 
 _WHY = {
     "system_prompt": "the system prompt",
+    "memory": "remembered",
     "path": "on the path",
     "pending": "the turn's own input",
     "input": "the turn's own input",
 }
-_LEFT_OUT = {"budget": "older than the token budget allows", "hidden": "hidden"}
+_LEFT_OUT = {
+    "budget": "older than the token budget allows",
+    "summary": "older than the token budget allows, and summed up in the memory",
+    "memory_budget": "more than the memory's budget allows",
+    "memory_policy": "proposed by a model or an import, which the memory policy keeps out",
+    "hidden": "hidden",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
     """What a turn's run was sent, and the tokens stored off the present path."""
 
-    answer: context_service_pb2.AssembleContextResponse
+    answer: context_service_pb2.AssembleContextResponse | context_service_pb2.ExplainFloorResponse
     turn: floor_pb2.Floor | None
     tax: int
     depths: dict[str, int]
+    # Whether a model wrote the turn, and was sent exactly this.
+    recorded: bool = False
 
 
 def context_of_turn(conversation: Conversation, turn: floor_pb2.Floor) -> TurnContext:
-    """Assembled anew from the turn's parent and its input: the function that the run itself used."""
-    answer = conversation.client.assemble_below(
-        conversation.session_id, turn.parent_floor_id, as_input(turn.input_page)
-    )
-    head_id = conversation.branch.head_floor_id
-    head, parent = (a.floor for a in conversation.client.get_floors([head_id, turn.parent_floor_id]))
-    # The service counts from the turn's parent; what follows it on the path is not abandoned.
-    below_parent = head.path_tokens - parent.path_tokens
-    tax = max(0, answer.explanation.tokens_abandoned - below_parent)
-    return TurnContext(answer, turn, tax, _depths(conversation))
+    """From the record of the turn's run; for a turn that no model wrote, what one would be sent now."""
+    answer = conversation.client.explain_floor(turn.floor_id)
+    now = conversation.client.assemble(conversation.session_id, conversation.branch.name)
+    return TurnContext(answer, turn, now.explanation.tokens_abandoned, _depths(conversation), answer.recorded)
 
 
 def context_of_next(conversation: Conversation) -> TurnContext:
@@ -62,7 +65,8 @@ def show_context(out: Output, context: TurnContext) -> None:
     if context.turn is None:
         title = f"What the model will be sent before your next message: {count}, {tokens}"
     else:
-        title = f"What the model was sent for turn {context.turn.depth}: {count}, {tokens}"
+        was = "the model was sent" if context.recorded else "a model would be sent"
+        title = f"What {was} for turn {context.turn.depth}: {count}, {tokens}"
     out.say(title, "bold")
     entries = zip(context.answer.messages, explanation.entries, strict=True)
     for number, (message, entry) in enumerate(entries, 1):
@@ -93,7 +97,7 @@ def _show_left_out(out: Output, context: TurnContext) -> None:
     total = sum(item.tokens for item in left_out)
     out.say(f"Left out: {plural(total, 'token')}", "yellow")
     for item in left_out:
-        what = "a message of " if item.message_id else ""
+        what = "a message of " if item.message_id else "something remembered from " if item.memory_id else ""
         where = _place(context, item.floor_id) or "the input"
         out.say(f"   {what}{where}: {plural(item.tokens, 'token')}, {_LEFT_OUT.get(item.why, item.why)}")
 

@@ -1,7 +1,7 @@
 """A session as it is exported: everything that its tree is, as plain values."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kernel.tree.message import Message
 from kernel.tree.model import FloorState, Slot, Usage
@@ -22,7 +22,8 @@ class ExportPage:
 @dataclass(frozen=True, slots=True)
 class ExportFloor:
     """A floor other than the root. `candidates` are its pages that were not chosen; `digest` (hex)
-    is empty unless it is committed; times are RFC 3339 texts or empty."""
+    is empty unless it is committed; times are RFC 3339 texts or empty. `effects` is the canonical text of
+    what it does to the truth layer, or empty; `brought` those of its output versions, by page id."""
 
     floor_id: str
     parent_floor_id: str
@@ -37,6 +38,8 @@ class ExportFloor:
     branch: str = ""
     create_time: str = ""
     commit_time: str = ""
+    effects: str = ""
+    brought: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pages(self) -> tuple[ExportPage, ...]:
@@ -53,15 +56,27 @@ class ExportBranch:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportLive:
+    """A live value of the session. `version` is the layer's when it was written."""
+
+    key: str
+    value_json: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExportTree:
     """One session. Floors without the root, each after its parent, siblings by ordinal: (segment,
-    depth) order does. `config_json` is the session's own layer of configuration, or empty."""
+    depth) order does. `config_json` is the session's own layer of configuration, or empty; `live` are its
+    live values, a layer of version `live_version`."""
 
     title: str
     root_floor_id: str
     branches: tuple[ExportBranch, ...]
     floors: Sequence[ExportFloor]
     config_json: str = ""
+    live: tuple[ExportLive, ...] = ()
+    live_version: int = 1
 
     @property
     def main(self) -> ExportBranch:

@@ -1,14 +1,17 @@
 """Stemma's own format: JSON lines, from which the session can be made again without loss.
 
 First the session: {"stemma": 1, "kind": "session", "title", "root_floor_id", "config_json",
-"branches": [{"name", "head_floor_id", "pending_floor_id", "failed_floor_id"}]}. Then each page
+"branches": [{"name", "head_floor_id", "pending_floor_id", "failed_floor_id"}], "live": [{"key",
+"value_json", "version"}], "live_version"}. Then each page
 once, {"kind": "page", "page_id", "slot", "partial", "source", "digest", "messages"}, before the first
 floor that has it; each floor, {"kind": "floor", "floor_id", "parent_floor_id", "ordinal", "state",
-"input", "output", "candidates" (ids of pages), "digest", …}. Last {"kind": "end", "floors", "pages"}
+"input", "output", "candidates" (ids of pages), "digest", "effects_json", "brought" (effects by the id of
+the page that brought them), …}. Last {"kind": "end", "floors", "pages"}
 with their counts, so that a file that was cut off is known. What is empty may be left out.
 """
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage, ExportTree
@@ -30,6 +33,8 @@ def write(tree: ExportTree) -> Iterator[bytes]:
             "root_floor_id": tree.root_floor_id,
             "config_json": tree.config_json,
             "branches": [_branch(branch) for branch in tree.branches],
+            "live": [asdict(value) for value in tree.live] or None,
+            "live_version": tree.live_version if tree.live_version > 1 else None,
         }
     )
     pages: set[str] = set()
@@ -82,4 +87,6 @@ def _floor(floor: ExportFloor) -> dict[str, Any]:
         "branch": floor.branch,
         "create_time": floor.create_time,
         "commit_time": floor.commit_time,
+        "effects_json": floor.effects,
+        "brought": dict(floor.brought) or None,
     }

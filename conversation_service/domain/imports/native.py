@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from conversation_service.domain.exports.model import ExportFloor, ExportPage, ExportTree
+from conversation_service.domain.imports.effects import check_live, effects_of
 from conversation_service.domain.imports.model import Encode, Warnings
 from conversation_service.domain.limits import (
     DIGEST_MISMATCH,
@@ -18,7 +19,7 @@ from conversation_service.domain.limits import (
     refuse,
 )
 from kernel.strict_json import NotJson, loads
-from kernel.tree.digest import ROOT_DIGEST, floor_digest, page_digest
+from kernel.tree.digest import ABSENT, ROOT_DIGEST, effects_digest, floor_digest, page_digest
 from kernel.tree.model import FloorState, Page, PageContent
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -34,13 +35,18 @@ def checked(tree: ExportTree, encode: Encode, warnings: Warnings) -> ExportTree:
     floors = _ordered(tree)
     digests = _Digests(encode, warnings)
     by_floor = {tree.root_floor_id: ROOT_DIGEST}
+    depths = {tree.root_floor_id: 0}
     for floor in floors:
         above = by_floor.get(floor.parent_floor_id)
         if above is None:
             raise refuse("A floor's parent is not committed.")
+        depths[floor.floor_id] = depth = depths[floor.parent_floor_id] + 1
+        for text in filter(None, (floor.effects, *floor.brought.values())):
+            effects_of(text, depth)
         derived = digests.floor(above, floor)
         if floor.state is FloorState.COMMITTED:
             by_floor[floor.floor_id] = derived
+    check_live(tree.live, tree.live_version)
     _check_branches(tree, by_floor.keys(), {floor.floor_id for floor in floors})
     _check_config(tree.config_json)
     return replace(tree, floors=tuple(floors))
@@ -88,9 +94,10 @@ class _Digests:
             self._page(page)
         if floor.state is not FloorState.COMMITTED:
             return b""
-        if not (floor.input or floor.output):
-            raise refuse("A committed floor has no page.")
-        derived = floor_digest(above, self._as_page(floor.input), self._as_page(floor.output))
+        if not (floor.input or floor.output or floor.effects):
+            raise refuse("A committed floor holds nothing.")
+        effects = effects_digest(floor.effects.encode()) if floor.effects else ABSENT
+        derived = floor_digest(above, self._as_page(floor.input), self._as_page(floor.output), effects)
         self._compare(floor.digest, derived, "A floor")
         return derived
 

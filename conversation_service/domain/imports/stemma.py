@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from conversation_service.domain.exports.model import ExportBranch, ExportFloor, ExportPage, ExportTree
+from conversation_service.domain.exports.model import (
+    ExportBranch,
+    ExportFloor,
+    ExportLive,
+    ExportPage,
+    ExportTree,
+)
 from conversation_service.domain.exports.stemma import VERSION
 from conversation_service.domain.imports.model import (
     MAX_CONVERSATION_BYTES,
@@ -163,6 +169,8 @@ class _Session:
             tuple(_branch(branch) for branch in branches),
             [self._floor(value) for value in self.floors],
             _text(self.header, "config_json"),
+            tuple(_live(value) for value in _list(self.header, "live")),
+            _number(self.header.get("live_version", 1)),
         )
 
     def _floor(self, value: dict[str, Any]) -> ExportFloor:
@@ -184,6 +192,8 @@ class _Session:
             _text(value, "branch"),
             _text(value, "create_time"),
             _text(value, "commit_time"),
+            _text(value, "effects_json"),
+            _brought(value.get("brought", {})),
         )
 
     def _side(self, page_id: object, slot: Slot) -> ExportPage | None:
@@ -218,6 +228,26 @@ def _branch(value: object) -> ExportBranch:
         _text(value, "pending_floor_id") or None,
         _text(value, "failed_floor_id") or None,
     )
+
+
+def _live(value: object) -> ExportLive:
+    if not isinstance(value, dict):
+        raise refuse("A live value is not an object.")
+    key, text = _text(value, "key", required=True), _text(value, "value_json", required=True)
+    return ExportLive(key, text, _number(value.get("version")))
+
+
+def _brought(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise refuse("What the versions of a floor brought is not an object of texts.")
+    return value
+
+
+def _list(value: Mapping[str, Any], name: str) -> list[object]:
+    held = value.get(name, [])
+    if not isinstance(held, list):
+        raise refuse(f"A member {name} is not a list.")
+    return held
 
 
 def _usage(value: object) -> Usage | None:

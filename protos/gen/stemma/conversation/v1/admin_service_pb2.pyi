@@ -8,16 +8,20 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class VerifySessionRequest(_message.Message):
-    __slots__ = ("session_id",)
+    __slots__ = ("session_id", "repair")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_FIELD_NUMBER: _ClassVar[int]
     session_id: str
-    def __init__(self, session_id: _Optional[str] = ...) -> None: ...
+    repair: bool
+    def __init__(self, session_id: _Optional[str] = ..., repair: _Optional[bool] = ...) -> None: ...
 
 class VerifySessionResponse(_message.Message):
-    __slots__ = ("problems",)
+    __slots__ = ("problems", "repaired")
     PROBLEMS_FIELD_NUMBER: _ClassVar[int]
+    REPAIRED_FIELD_NUMBER: _ClassVar[int]
     problems: _containers.RepeatedCompositeFieldContainer[Problem]
-    def __init__(self, problems: _Optional[_Iterable[_Union[Problem, _Mapping]]] = ...) -> None: ...
+    repaired: int
+    def __init__(self, problems: _Optional[_Iterable[_Union[Problem, _Mapping]]] = ..., repaired: _Optional[int] = ...) -> None: ...
 
 class Problem(_message.Message):
     __slots__ = ("kind", "text", "floor_id", "page_id")

@@ -47,8 +47,8 @@ class AdminServiceServicer:
     """
 
     def VerifySession(self, request, context):
-        """Re-derives every digest, depth, place, count and head of a session from its rows, and names
-        what disagrees. One snapshot; changes nothing.
+        """Re-derives every digest, depth, place, count, head, copy of state and mark of a session from its
+        rows, and names what disagrees. One snapshot; changes nothing, unless `repair` asks for it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

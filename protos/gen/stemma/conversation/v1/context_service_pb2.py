@@ -28,7 +28,7 @@ from stemma.kernel.v1 import context_pb2 as stemma_dot_kernel_dot_v1_dot_context
 from stemma.kernel.v1 import message_pb2 as stemma_dot_kernel_dot_v1_dot_message__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,stemma/conversation/v1/context_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1dstemma/kernel/v1/config.proto\x1a\x1estemma/kernel/v1/context.proto\x1a\x1estemma/kernel/v1/message.proto\"\xbe\x01\n\x16\x41ssembleContextRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12\x34\n\x05input\x18\x04 \x01(\x0b\x32%.stemma.conversation.v1.AssembleInput\x12\x38\n\x07options\x18\x05 \x01(\x0b\x32\'.stemma.conversation.v1.AssembleOptions\"<\n\rAssembleInput\x12+\n\x08messages\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Message\">\n\x0f\x41ssembleOptions\x12+\n\toverrides\x18\x01 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\"z\n\x17\x41ssembleContextResponse\x12+\n\x08messages\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Message\x12\x32\n\x0b\x65xplanation\x18\x02 \x01(\x0b\x32\x1d.stemma.kernel.v1.Explanation2\xbb\x01\n\x0e\x43ontextService\x12\xa8\x01\n\x0f\x41ssembleContext\x12..stemma.conversation.v1.AssembleContextRequest\x1a/.stemma.conversation.v1.AssembleContextResponse\"4\x82\xd3\xe4\x93\x02.\")/v1/sessions/{session_id}:assembleContext:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,stemma/conversation/v1/context_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1dstemma/kernel/v1/config.proto\x1a\x1estemma/kernel/v1/context.proto\x1a\x1estemma/kernel/v1/message.proto\"\xbe\x01\n\x16\x41ssembleContextRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12\x34\n\x05input\x18\x04 \x01(\x0b\x32%.stemma.conversation.v1.AssembleInput\x12\x38\n\x07options\x18\x05 \x01(\x0b\x32\'.stemma.conversation.v1.AssembleOptions\"<\n\rAssembleInput\x12+\n\x08messages\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Message\">\n\x0f\x41ssembleOptions\x12+\n\toverrides\x18\x01 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\"z\n\x17\x41ssembleContextResponse\x12+\n\x08messages\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Message\x12\x32\n\x0b\x65xplanation\x18\x02 \x01(\x0b\x32\x1d.stemma.kernel.v1.Explanation\"\'\n\x13\x45xplainFloorRequest\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\"\xe7\x01\n\x14\x45xplainFloorResponse\x12+\n\x08messages\x18\x01 \x03(\x0b\x32\x19.stemma.kernel.v1.Message\x12\x32\n\x0b\x65xplanation\x18\x02 \x01(\x0b\x32\x1d.stemma.kernel.v1.Explanation\x12\x10\n\x08recorded\x18\x03 \x01(\x08\x12,\n\x05model\x18\x04 \x01(\x0b\x32\x1d.stemma.kernel.v1.ModelConfig\x12.\n\x06\x62udget\x18\x05 \x01(\x0b\x32\x1e.stemma.kernel.v1.BudgetConfig\"D\n\x13\x44iffContextsRequest\x12\x15\n\rleft_floor_id\x18\x01 \x01(\t\x12\x16\n\x0eright_floor_id\x18\x02 \x01(\t\"\x93\x02\n\x14\x44iffContextsResponse\x12\x35\n\x04left\x18\x01 \x01(\x0b\x32\'.stemma.conversation.v1.ComparedContext\x12\x36\n\x05right\x18\x02 \x01(\x0b\x32\'.stemma.conversation.v1.ComparedContext\x12/\n\x07removed\x18\x03 \x03(\x0b\x32\x1e.stemma.kernel.v1.ContextEntry\x12-\n\x05\x61\x64\x64\x65\x64\x18\x04 \x03(\x0b\x32\x1e.stemma.kernel.v1.ContextEntry\x12,\n\x04kept\x18\x05 \x03(\x0b\x32\x1e.stemma.kernel.v1.ContextEntry\"\xec\x01\n\x0f\x43omparedContext\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x10\n\x08recorded\x18\x02 \x01(\x08\x12\x11\n\ttokens_in\x18\x03 \x01(\x03\x12\x16\n\x0e\x63onfig_version\x18\x04 \x01(\t\x12\x14\n\x0clive_version\x18\x05 \x01(\t\x12\x16\n\x0e\x63ontext_digest\x18\x06 \x01(\t\x12,\n\x05model\x18\x07 \x01(\x0b\x32\x1d.stemma.kernel.v1.ModelConfig\x12.\n\x06\x62udget\x18\x08 \x01(\x0b\x32\x1e.stemma.kernel.v1.BudgetConfig2\xdc\x03\n\x0e\x43ontextService\x12\xa8\x01\n\x0f\x41ssembleContext\x12..stemma.conversation.v1.AssembleContextRequest\x1a/.stemma.conversation.v1.AssembleContextResponse\"4\x82\xd3\xe4\x93\x02.\")/v1/sessions/{session_id}:assembleContext:\x01*\x12\x94\x01\n\x0c\x45xplainFloor\x12+.stemma.conversation.v1.ExplainFloorRequest\x1a,.stemma.conversation.v1.ExplainFloorResponse\")\x82\xd3\xe4\x93\x02#\x12!/v1/floors/{floor_id}/explanation\x12\x87\x01\n\x0c\x44iffContexts\x12+.stemma.conversation.v1.DiffContextsRequest\x1a,.stemma.conversation.v1.DiffContextsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\"\x11/v1/contexts:diff:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,6 +37,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_CONTEXTSERVICE'].methods_by_name['AssembleContext']._loaded_options = None
   _globals['_CONTEXTSERVICE'].methods_by_name['AssembleContext']._serialized_options = b'\202\323\344\223\002.\")/v1/sessions/{session_id}:assembleContext:\001*'
+  _globals['_CONTEXTSERVICE'].methods_by_name['ExplainFloor']._loaded_options = None
+  _globals['_CONTEXTSERVICE'].methods_by_name['ExplainFloor']._serialized_options = b'\202\323\344\223\002#\022!/v1/floors/{floor_id}/explanation'
+  _globals['_CONTEXTSERVICE'].methods_by_name['DiffContexts']._loaded_options = None
+  _globals['_CONTEXTSERVICE'].methods_by_name['DiffContexts']._serialized_options = b'\202\323\344\223\002\026\"\021/v1/contexts:diff:\001*'
   _globals['_ASSEMBLECONTEXTREQUEST']._serialized_start=198
   _globals['_ASSEMBLECONTEXTREQUEST']._serialized_end=388
   _globals['_ASSEMBLEINPUT']._serialized_start=390
@@ -45,6 +49,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ASSEMBLEOPTIONS']._serialized_end=514
   _globals['_ASSEMBLECONTEXTRESPONSE']._serialized_start=516
   _globals['_ASSEMBLECONTEXTRESPONSE']._serialized_end=638
-  _globals['_CONTEXTSERVICE']._serialized_start=641
-  _globals['_CONTEXTSERVICE']._serialized_end=828
+  _globals['_EXPLAINFLOORREQUEST']._serialized_start=640
+  _globals['_EXPLAINFLOORREQUEST']._serialized_end=679
+  _globals['_EXPLAINFLOORRESPONSE']._serialized_start=682
+  _globals['_EXPLAINFLOORRESPONSE']._serialized_end=913
+  _globals['_DIFFCONTEXTSREQUEST']._serialized_start=915
+  _globals['_DIFFCONTEXTSREQUEST']._serialized_end=983
+  _globals['_DIFFCONTEXTSRESPONSE']._serialized_start=986
+  _globals['_DIFFCONTEXTSRESPONSE']._serialized_end=1261
+  _globals['_COMPAREDCONTEXT']._serialized_start=1264
+  _globals['_COMPAREDCONTEXT']._serialized_end=1500
+  _globals['_CONTEXTSERVICE']._serialized_start=1503
+  _globals['_CONTEXTSERVICE']._serialized_end=1979
 # @@protoc_insertion_point(module_scope)

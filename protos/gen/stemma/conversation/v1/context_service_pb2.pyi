@@ -43,3 +43,65 @@ class AssembleContextResponse(_message.Message):
     messages: _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]
     explanation: _context_pb2.Explanation
     def __init__(self, messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., explanation: _Optional[_Union[_context_pb2.Explanation, _Mapping]] = ...) -> None: ...
+
+class ExplainFloorRequest(_message.Message):
+    __slots__ = ("floor_id",)
+    FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    floor_id: str
+    def __init__(self, floor_id: _Optional[str] = ...) -> None: ...
+
+class ExplainFloorResponse(_message.Message):
+    __slots__ = ("messages", "explanation", "recorded", "model", "budget")
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    messages: _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]
+    explanation: _context_pb2.Explanation
+    recorded: bool
+    model: _config_pb2.ModelConfig
+    budget: _config_pb2.BudgetConfig
+    def __init__(self, messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., explanation: _Optional[_Union[_context_pb2.Explanation, _Mapping]] = ..., recorded: _Optional[bool] = ..., model: _Optional[_Union[_config_pb2.ModelConfig, _Mapping]] = ..., budget: _Optional[_Union[_config_pb2.BudgetConfig, _Mapping]] = ...) -> None: ...
+
+class DiffContextsRequest(_message.Message):
+    __slots__ = ("left_floor_id", "right_floor_id")
+    LEFT_FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    RIGHT_FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    left_floor_id: str
+    right_floor_id: str
+    def __init__(self, left_floor_id: _Optional[str] = ..., right_floor_id: _Optional[str] = ...) -> None: ...
+
+class DiffContextsResponse(_message.Message):
+    __slots__ = ("left", "right", "removed", "added", "kept")
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    RIGHT_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    KEPT_FIELD_NUMBER: _ClassVar[int]
+    left: ComparedContext
+    right: ComparedContext
+    removed: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextEntry]
+    added: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextEntry]
+    kept: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextEntry]
+    def __init__(self, left: _Optional[_Union[ComparedContext, _Mapping]] = ..., right: _Optional[_Union[ComparedContext, _Mapping]] = ..., removed: _Optional[_Iterable[_Union[_context_pb2.ContextEntry, _Mapping]]] = ..., added: _Optional[_Iterable[_Union[_context_pb2.ContextEntry, _Mapping]]] = ..., kept: _Optional[_Iterable[_Union[_context_pb2.ContextEntry, _Mapping]]] = ...) -> None: ...
+
+class ComparedContext(_message.Message):
+    __slots__ = ("floor_id", "recorded", "tokens_in", "config_version", "live_version", "context_digest", "model", "budget")
+    FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_IN_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_VERSION_FIELD_NUMBER: _ClassVar[int]
+    LIVE_VERSION_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    floor_id: str
+    recorded: bool
+    tokens_in: int
+    config_version: str
+    live_version: str
+    context_digest: str
+    model: _config_pb2.ModelConfig
+    budget: _config_pb2.BudgetConfig
+    def __init__(self, floor_id: _Optional[str] = ..., recorded: _Optional[bool] = ..., tokens_in: _Optional[int] = ..., config_version: _Optional[str] = ..., live_version: _Optional[str] = ..., context_digest: _Optional[str] = ..., model: _Optional[_Union[_config_pb2.ModelConfig, _Mapping]] = ..., budget: _Optional[_Union[_config_pb2.BudgetConfig, _Mapping]] = ...) -> None: ...

@@ -40,6 +40,16 @@ class ContextServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.AssembleContextRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.AssembleContextResponse.FromString,
                 _registered_method=True)
+        self.ExplainFloor = channel.unary_unary(
+                '/stemma.conversation.v1.ContextService/ExplainFloor',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.ExplainFloorRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.ExplainFloorResponse.FromString,
+                _registered_method=True)
+        self.DiffContexts = channel.unary_unary(
+                '/stemma.conversation.v1.ContextService/DiffContexts',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.DiffContextsRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.DiffContextsResponse.FromString,
+                _registered_method=True)
 
 
 class ContextServiceServicer:
@@ -55,6 +65,27 @@ class ContextServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExplainFloor(self, request, context):
+        """What the model that wrote a floor was sent, byte for byte, whatever has changed since: configuration,
+        values, heads. From the moment its run has started, and also when it failed; gone with its session.
+        A floor that no model of this service wrote (appended, imported or forked; open; the root) has no such
+        record: then the answer is what a model would be sent now in its place, and `recorded` is false.
+        RESOURCE_EXHAUSTED `LIMIT` when the answer would exceed 4 MiB; DATA_LOSS `DIGEST_MISMATCH` when what
+        was sent can not be rebuilt exactly.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DiffContexts(self, request, context):
+        """What differs between the contexts of two floors, which may be anywhere: in two states, on two branches,
+        in two sessions. Each is as ExplainFloor says. Messages of pages are the same when their ids are, all
+        others when their texts are. RESOURCE_EXHAUSTED `LIMIT` when the answer would exceed 4 MiB.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ContextServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -62,6 +93,16 @@ def add_ContextServiceServicer_to_server(servicer, server):
                     servicer.AssembleContext,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.AssembleContextRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.AssembleContextResponse.SerializeToString,
+            ),
+            'ExplainFloor': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainFloor,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.ExplainFloorRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.ExplainFloorResponse.SerializeToString,
+            ),
+            'DiffContexts': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiffContexts,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.DiffContextsRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_context__service__pb2.DiffContextsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -92,6 +133,60 @@ class ContextService:
             '/stemma.conversation.v1.ContextService/AssembleContext',
             stemma_dot_conversation_dot_v1_dot_context__service__pb2.AssembleContextRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_context__service__pb2.AssembleContextResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainFloor(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.ContextService/ExplainFloor',
+            stemma_dot_conversation_dot_v1_dot_context__service__pb2.ExplainFloorRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_context__service__pb2.ExplainFloorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiffContexts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.ContextService/DiffContexts',
+            stemma_dot_conversation_dot_v1_dot_context__service__pb2.DiffContextsRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_context__service__pb2.DiffContextsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,12 +3,22 @@ from stemma.kernel.v1 import effects_pb2 as _effects_pb2
 from stemma.kernel.v1 import floor_pb2 as _floor_pb2
 from stemma.kernel.v1 import message_pb2 as _message_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class SearchScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SEARCH_SCOPE_UNSPECIFIED: _ClassVar[SearchScope]
+    SEARCH_SCOPE_PATH: _ClassVar[SearchScope]
+    SEARCH_SCOPE_ALL: _ClassVar[SearchScope]
+SEARCH_SCOPE_UNSPECIFIED: SearchScope
+SEARCH_SCOPE_PATH: SearchScope
+SEARCH_SCOPE_ALL: SearchScope
 
 class AppendFloorRequest(_message.Message):
     __slots__ = ("request_id", "session_id", "branch", "expected_head", "on_pending", "input", "output", "effects", "usage")
@@ -536,3 +546,47 @@ class GetTreeResponse(_message.Message):
     floors: _containers.RepeatedCompositeFieldContainer[_floor_pb2.Floor]
     next_page_token: str
     def __init__(self, floors: _Optional[_Iterable[_Union[_floor_pb2.Floor, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class SearchMessagesRequest(_message.Message):
+    __slots__ = ("session_id", "project_id", "query", "scope", "branch", "page_size", "page_token")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    project_id: str
+    query: str
+    scope: SearchScope
+    branch: str
+    page_size: int
+    page_token: str
+    def __init__(self, session_id: _Optional[str] = ..., project_id: _Optional[str] = ..., query: _Optional[str] = ..., scope: _Optional[_Union[SearchScope, str]] = ..., branch: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class SearchHit(_message.Message):
+    __slots__ = ("session_id", "floor_id", "message_id", "branch", "role", "snippet")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    BRANCH_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    SNIPPET_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    floor_id: str
+    message_id: str
+    branch: str
+    role: _message_pb2.Role
+    snippet: str
+    def __init__(self, session_id: _Optional[str] = ..., floor_id: _Optional[str] = ..., message_id: _Optional[str] = ..., branch: _Optional[str] = ..., role: _Optional[_Union[_message_pb2.Role, str]] = ..., snippet: _Optional[str] = ...) -> None: ...
+
+class SearchMessagesResponse(_message.Message):
+    __slots__ = ("hits", "next_page_token", "indexed_through")
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    INDEXED_THROUGH_FIELD_NUMBER: _ClassVar[int]
+    hits: _containers.RepeatedCompositeFieldContainer[SearchHit]
+    next_page_token: str
+    indexed_through: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., indexed_through: _Optional[int] = ...) -> None: ...

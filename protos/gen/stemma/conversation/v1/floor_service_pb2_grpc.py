@@ -153,6 +153,11 @@ class FloorServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.GetTreeRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.GetTreeResponse.FromString,
                 _registered_method=True)
+        self.SearchMessages = channel.unary_unary(
+                '/stemma.conversation.v1.FloorService/SearchMessages',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.SearchMessagesRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.SearchMessagesResponse.FromString,
+                _registered_method=True)
 
 
 class FloorServiceServicer:
@@ -168,7 +173,8 @@ class FloorServiceServicer:
     """
 
     def AppendFloor(self, request, context):
-        """A whole turn, committed at once below the branch's head. At least one of input and output.
+        """A whole turn, committed at once below the branch's head. At least one of input, output and
+        effects.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -211,7 +217,8 @@ class FloorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CommitFloor(self, request, context):
-        """Seals an OPEN floor, writes its event and moves the head of its branch, in one transaction.
+        """Seals an OPEN floor, applies its effects, writes its event and moves the head of its branch, in one
+        transaction.
         `page_id` chooses the output first. INVALID_ARGUMENT when the floor would be empty.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -338,6 +345,17 @@ class FloorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SearchMessages(self, request, context):
+        """Messages whose text has all the words of the query, newest first. Words are compared without regard
+        to case and accents; everything else in the query only separates words. Found are the text parts of
+        committed floors, except hidden messages. A message that several floors share is found on each.
+        The index follows the project's feed and is complete up to `indexed_through`. An answer may have
+        fewer hits than asked for, or none, and a token all the same: go on until there is no token.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_FloorServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -450,6 +468,11 @@ def add_FloorServiceServicer_to_server(servicer, server):
                     servicer.GetTree,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.GetTreeRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.GetTreeResponse.SerializeToString,
+            ),
+            'SearchMessages': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchMessages,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.SearchMessagesRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_floor__service__pb2.SearchMessagesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1055,6 +1078,33 @@ class FloorService:
             '/stemma.conversation.v1.FloorService/GetTree',
             stemma_dot_conversation_dot_v1_dot_floor__service__pb2.GetTreeRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_floor__service__pb2.GetTreeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchMessages(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.FloorService/SearchMessages',
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.SearchMessagesRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_floor__service__pb2.SearchMessagesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -98,12 +98,14 @@ class ModelConfig(_message.Message):
     def __init__(self, provider: _Optional[str] = ..., name: _Optional[str] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., max_output_tokens: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., seed: _Optional[int] = ..., extra_json: _Optional[str] = ...) -> None: ...
 
 class BudgetConfig(_message.Message):
-    __slots__ = ("max_input_tokens", "reserved_output_tokens")
+    __slots__ = ("max_input_tokens", "reserved_output_tokens", "max_memory_tokens")
     MAX_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     RESERVED_OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MAX_MEMORY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     max_input_tokens: int
     reserved_output_tokens: int
-    def __init__(self, max_input_tokens: _Optional[int] = ..., reserved_output_tokens: _Optional[int] = ...) -> None: ...
+    max_memory_tokens: int
+    def __init__(self, max_input_tokens: _Optional[int] = ..., reserved_output_tokens: _Optional[int] = ..., max_memory_tokens: _Optional[int] = ...) -> None: ...
 
 class Tool(_message.Message):
     __slots__ = ("name", "description", "parameters_json", "side_effect", "approval", "owner", "server")

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1estemma/kernel/v1/context.proto\x12\x10stemma.kernel.v1\"\x8d\x02\n\x0b\x45xplanation\x12/\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1e.stemma.kernel.v1.ContextEntry\x12+\n\x08left_out\x18\x02 \x03(\x0b\x32\x19.stemma.kernel.v1.LeftOut\x12\x11\n\ttokens_in\x18\x03 \x01(\x03\x12\x16\n\x0etokens_on_path\x18\x04 \x01(\x03\x12\x18\n\x10tokens_abandoned\x18\x05 \x01(\x03\x12\x15\n\rtoken_counter\x18\x06 \x01(\t\x12\x16\n\x0e\x63onfig_version\x18\x07 \x01(\t\x12\x14\n\x0clive_version\x18\x08 \x01(\t\x12\x16\n\x0e\x63ontext_digest\x18\t \x01(\t\"b\n\x0c\x43ontextEntry\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x0f\n\x07page_id\x18\x02 \x01(\t\x12\x12\n\nmessage_id\x18\x03 \x01(\t\x12\x0e\n\x06tokens\x18\x04 \x01(\x05\x12\x0b\n\x03why\x18\x05 \x01(\t\"L\n\x07LeftOut\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x12\n\nmessage_id\x18\x02 \x01(\t\x12\x0e\n\x06tokens\x18\x03 \x01(\x05\x12\x0b\n\x03why\x18\x04 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1estemma/kernel/v1/context.proto\x12\x10stemma.kernel.v1\"\xa8\x02\n\x0b\x45xplanation\x12/\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1e.stemma.kernel.v1.ContextEntry\x12+\n\x08left_out\x18\x02 \x03(\x0b\x32\x19.stemma.kernel.v1.LeftOut\x12\x11\n\ttokens_in\x18\x03 \x01(\x03\x12\x16\n\x0etokens_on_path\x18\x04 \x01(\x03\x12\x18\n\x10tokens_abandoned\x18\x05 \x01(\x03\x12\x15\n\rtoken_counter\x18\x06 \x01(\t\x12\x16\n\x0e\x63onfig_version\x18\x07 \x01(\t\x12\x14\n\x0clive_version\x18\x08 \x01(\t\x12\x16\n\x0e\x63ontext_digest\x18\t \x01(\t\x12\x19\n\x11missing_variables\x18\n \x03(\t\"u\n\x0c\x43ontextEntry\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x0f\n\x07page_id\x18\x02 \x01(\t\x12\x12\n\nmessage_id\x18\x03 \x01(\t\x12\x0e\n\x06tokens\x18\x04 \x01(\x05\x12\x0b\n\x03why\x18\x05 \x01(\t\x12\x11\n\tmemory_id\x18\x06 \x01(\t\"_\n\x07LeftOut\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x12\n\nmessage_id\x18\x02 \x01(\t\x12\x0e\n\x06tokens\x18\x03 \x01(\x05\x12\x0b\n\x03why\x18\x04 \x01(\t\x12\x11\n\tmemory_id\x18\x05 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,9 +32,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'stemma.kernel.v1.context_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_EXPLANATION']._serialized_start=53
-  _globals['_EXPLANATION']._serialized_end=322
-  _globals['_CONTEXTENTRY']._serialized_start=324
-  _globals['_CONTEXTENTRY']._serialized_end=422
-  _globals['_LEFTOUT']._serialized_start=424
-  _globals['_LEFTOUT']._serialized_end=500
+  _globals['_EXPLANATION']._serialized_end=349
+  _globals['_CONTEXTENTRY']._serialized_start=351
+  _globals['_CONTEXTENTRY']._serialized_end=468
+  _globals['_LEFTOUT']._serialized_start=470
+  _globals['_LEFTOUT']._serialized_end=565
 # @@protoc_insertion_point(module_scope)

@@ -1,0 +1,80 @@
+"""State: reading it at a place, writing live values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conversation_service.app.projects import get_project, in_project, known_project
+from kernel.errors import Aborted
+from kernel.state.model import VisibleState
+from kernel.tree.model import Floor
+from kernel.verbs.answers import in_session
+from kernel.verbs.effects import write_live
+from kernel.verbs.env import Caller, Env, Write, WriteTx, known_session
+from kernel.verbs.queries import path_end
+from kernel.verbs.records import Answer, Event, Project, Session
+from kernel.verbs.state import project_state, visible_state
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWrite:
+    """Values by key, None to delete; `expected_version` 0 for whatever the layer's is. `project` as the
+    caller wrote it; it or `session_id`."""
+
+    project: str
+    session_id: str
+    values: Mapping[str, str | None]
+    expected_version: int = 0
+
+
+async def get_state(
+    env: Env, caller: Caller, session_id: str, branch: str, floor_id: str
+) -> tuple[Floor, VisibleState]:
+    """At the floor, or the branch's head, and which floor that is."""
+    async with env.store.reading(caller.tenant_id) as tx:
+        end = await path_end(tx, session_id, branch, floor_id)
+        return end, await visible_state(tx, await known_session(tx, session_id), end)
+
+
+async def get_project_state(env: Env, caller: Caller, project: str) -> VisibleState:
+    found = await get_project(env, caller, project)
+    async with env.store.reading(caller.tenant_id) as tx:
+        return await project_state(tx, await known_project(tx, found.project_id))
+
+
+async def write_state(env: Env, write: Write, ask: LiveWrite) -> int:
+    """The layer's next version, which all values are written as; VERSION_MOVED, ARCHIVED, LIMIT."""
+    if ask.session_id:
+
+        async def in_own(tx: WriteTx, session: Session) -> Answer:
+            version = await _written(tx, env, write, ask, session.session_id, session.project_id)
+            await tx.touch_session(session.session_id, 0)
+            return Answer(session.session_id, version=version)
+
+        done = await in_session(env, write, ask.session_id, in_own)
+        return done.version
+
+    async def in_shared(tx: WriteTx, project: Project) -> Answer:
+        version = await _written(tx, env, write, ask, project.project_id, project.project_id)
+        return Answer(version=version)
+
+    return (await in_project(env, write, ask.project, in_shared)).version
+
+
+async def _written(
+    tx: WriteTx, env: Env, write: Write, ask: LiveWrite, owner_id: str, project_id: str
+) -> int:
+    current = await tx.lock_live(owner_id)
+    if ask.expected_version not in (0, current):
+        raise Aborted(
+            "VERSION_MOVED",
+            "The live values have another version. Read them, decide, and retry.",
+            {"current_version": str(current)},
+        )
+    version = await write_live(tx, owner_id, dict(ask.values), write.caller.principal)
+    payload: dict[str, str | int] = {
+        "scope": "session" if ask.session_id else "project",
+        "version": version,
+        "variable_writes": len(ask.values),
+    }
+    tx.emit(project_id, Event(env.new_id(), "state.changed", ask.session_id, payload=payload))
+    return version

@@ -1,0 +1,17 @@
+"""The contract of the store for what models were sent; see `store.py`."""
+
+from typing import Protocol
+
+from kernel.prompt.record import PromptRecord
+
+
+class PromptReads(Protocol):
+    async def prompt(self, floor_id: str) -> PromptRecord | None:
+        """What the model that wrote the floor was sent; None when no model did. DATA_LOSS when a block
+        is gone or fails its digest."""
+
+
+class PromptWrites(Protocol):
+    async def insert_prompt(self, record: PromptRecord) -> None:
+        """Once for each floor that a model writes, with the row that says so. Blocks that the session
+        has already are not stored again."""
