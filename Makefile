@@ -5,10 +5,11 @@ ARGS ?=
 FUZZ_SECONDS ?= 60
 BIN := .venv/bin
 ENV := .venv/.made
+PEERS := .cache/bench-peers/.made
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format protos mutants import-300mb fuzz check-fresh lock clean
+.PHONY: help run test lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers check-fresh lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +17,12 @@ help: ## List the commands
 # Everything that decides what is installed.
 $(ENV): pyproject.toml requirements.lock tools/make_env.sh
 	@PYTHON='$(PYTHON)' tools/make_env.sh
+
+# An environment of their own: what they need is none of ours.
+$(PEERS): tools/bench/peers-requirements.txt | $(ENV)
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .cache/bench-peers/venv
+	@$(BIN)/uv pip sync --quiet --python .cache/bench-peers/venv/bin/python $<
+	@touch $@
 
 run: $(ENV) ## Start Stemma: REST and SSE, gRPC, SQLite in ./data, a small local model (stop: Ctrl-C)
 	@exec $(BIN)/stemma up $(ARGS)
@@ -35,12 +42,31 @@ protos: $(ENV) ## Generate protos/gen from protos/stemma
 mutants: $(ENV) ## Plant the faults of tools/mutants.toml one by one: each must be caught by its test
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
-fuzz: $(ENV) ## Damage import files for a minute per format: a clear error is all that may come of it
+fuzz: $(ENV) ## Damage import files, and requests of every RPC, for a minute each: clear errors are all that may come
 	@printf '%s\n' stemma oasst chatgpt log-jsonl \
 	  | xargs -P 2 -I '{}' $(BIN)/python -m tests.formats.fuzz '{}' --seconds $(FUZZ_SECONDS)
+	@$(BIN)/python -m tests.bad_inputs.fuzz --seconds $(FUZZ_SECONDS)
+
+overload: $(ENV) ## Offer twice what can be answered: how much still is, and how soon all is well (ARGS=--write: docs/overload.md)
+	@$(BIN)/python -m tests.overload.experiment $(ARGS)
+
+abuse: $(ENV) ## HTTP/2 floods, gzip bombs and 10,000 idle connections
+	@IDLE_CONNECTIONS=10000 $(BIN)/python -m pytest tests/bad_inputs/test_abuse.py $(ARGS)
 
 import-300mb: $(ENV) ## Import a generated file of 300 MB: memory must stay flat
 	@IMPORT_MEGABYTES=300 $(BIN)/python -m pytest tests/transfers/test_memory.py
+
+soak: $(ENV) ## Kill service and PostgreSQL under load: nothing may be lost (15 min; as CI: make soak ARGS=--quick)
+	@exec $(BIN)/python -m tools.soak $(ARGS)
+
+cancel: $(ENV) ## Cancel 10,000 calls at random on each engine, and every write at each of its waits (15 min)
+	@CANCELLATIONS=10000 $(BIN)/python -m pytest tests/cancellation $(ARGS)
+
+bench: $(ENV) ## Measure speed and size beside the targets, into docs/benchmarks.md (6 min; 1: make bench ARGS=--quick)
+	@GRPC_VERBOSITY=ERROR $(BIN)/python -m tools.bench $(ARGS)
+
+bench-peers: $(PEERS) ## Install LangGraph, ADK and OpenAI Agents (make bench includes them then), and measure them
+	@GRPC_VERBOSITY=ERROR $(BIN)/python -m tools.bench --only peers $(ARGS)
 
 check-fresh: ## Clone the last commit to an empty home; run `make run`, README's first curl, `make test` there
 	@$(PYTHON) -m tools.check_fresh $(ARGS)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from stemma_cli.commands.bench import bench
 from stemma_cli.commands.chat import chat
 from stemma_cli.commands.export import export
 from stemma_cli.commands.import_ import import_
@@ -91,6 +92,7 @@ def _globals(
 _add(up, "Run")
 _add(migrate, "Run")
 _add(verify, "Run")
+_add(bench, "Run")
 _add(chat, "Talk and look")
 _add(tree, "Talk and look")
 _add(sessions, "Talk and look")

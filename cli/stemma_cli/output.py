@@ -7,6 +7,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from stemma_cli.errors import ApiError, CliError
@@ -61,6 +62,10 @@ class Output:
         if not self.json:
             text = Text(printable(line)) if isinstance(line, str) else line
             self._out.print(text, style=style, soft_wrap=whole or not self._out.is_terminal)
+
+    def table(self, table: Table) -> None:
+        if not self.json:
+            self._out.print(table)
 
     def piece(self, text: str, style: str = "") -> None:
         """A part of a line, as it comes."""

@@ -27,8 +27,9 @@ _Done = asyncio.Future[str | None]
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """`items` of one stream; `waiting` items without an answer yet, and `bytes` of them and of
-    answers that the client has not taken, beyond which it is not read; `silence`: seconds for which it may send nothing."""
+    """`items` of one stream; `waiting` items without an answer yet, and `bytes` of them and of answers
+    that the client has not taken, beyond which it is not read; `silence`: seconds for which it may send
+    nothing."""
 
     items: int = 500_000
     waiting: int = 512

@@ -32,7 +32,7 @@ _AWAY_STATES = {"08", "53", "57", "25006"}
 
 
 class NoConnection(Unavailable):
-    """None of the connections became free in time."""
+    """There was no connection in time: none was free, or the server did not answer."""
 
 
 _AWAY = ("UNAVAILABLE", "The database cannot be reached. Retry with the same request_id.")
@@ -43,7 +43,7 @@ def unavailable() -> Unavailable:
 
 
 def _translate(error: BaseException) -> Exception | None:
-    if isinstance(error, exc.TimeoutError):
+    if isinstance(error, exc.TimeoutError | TimeoutError):
         return NoConnection(*_AWAY)
     if isinstance(error, OSError | asyncpg.InterfaceError):
         return unavailable()

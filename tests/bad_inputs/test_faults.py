@@ -32,7 +32,7 @@ def break_store(patch: pytest.MonkeyPatch, world: World, fault: Callable[[], Exc
 
     store = world.service.service.store
     patch.setattr(store, "reading", broken)
-    for name in ("write", "append"):
+    for name in ("write", "append", "tip"):
         patch.setattr(store, name, broken_later)
 
 

@@ -1,5 +1,6 @@
 """Bad inputs through the real gateway in front of the real service, for every REST form of every RPC."""
 
+import gzip
 import json
 import random
 from collections.abc import AsyncIterator
@@ -67,6 +68,15 @@ async def test_bad_input_5_empty_bodies(world: World, base_url: str) -> None:
         target, _ = parts(world, binding)
         for body in (b"", b"{}"):
             refused(await binding.send(base_url, target, body), "INVALID")
+
+
+async def test_bad_input_9_a_body_that_would_unpack_to_much(world: World, base_url: str) -> None:
+    """Nothing is unpacked: what is compressed is refused by its header."""
+    squeezed = gzip.compress(bytes(64 * 1024 * 1024))
+    for binding in WITH_BODY:
+        target, _ = parts(world, binding)
+        answer = await binding.send(base_url, target, squeezed, "Content-Encoding: gzip")
+        refused(answer, "INVALID", 415)
 
 
 async def test_bad_input_18_malformed_ids_in_the_path(world: World, base_url: str) -> None:

@@ -32,7 +32,9 @@ def test_help_groups_the_commands_each_on_one_line_with_examples() -> None:
     assert runner.invoke(app, []).output.strip() == shown.strip()
 
 
-@pytest.mark.parametrize("name", ["up", "migrate", "verify", "chat", "tree", "sessions", "import", "export"])
+@pytest.mark.parametrize(
+    "name", ["up", "migrate", "verify", "bench", "chat", "tree", "sessions", "import", "export"]
+)
 def test_each_command_has_help(name: str) -> None:
     done = runner.invoke(app, [name, "-h"])
     assert done.exit_code == 0

@@ -14,6 +14,7 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self._port = 0
         self._links: set[asyncio.Task[None]] = set()
+        self._mute = False
 
     @property
     def url(self) -> str:
@@ -21,8 +22,15 @@ class Proxy:
         user, _, _ = self._url.netloc.rpartition("@")
         return urlunsplit(self._url._replace(netloc=f"{user}@127.0.0.1:{self._port}"))
 
+    async def mute(self) -> None:
+        """Cuts every connection; new ones are taken, and nothing is ever said on them."""
+        await self.down()
+        await self.up()
+        self._mute = True
+
     async def up(self) -> None:
         """Listens, at the same port each time."""
+        self._mute = False
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
         self._port = self._server.sockets[0].getsockname()[1]
 
@@ -41,6 +49,11 @@ class Proxy:
         link.add_done_callback(self._links.discard)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._mute:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                writer.transport.abort()
         to_reader, to_writer = await asyncio.open_connection(self._url.hostname, self._url.port)
         try:
             async with asyncio.TaskGroup() as group:

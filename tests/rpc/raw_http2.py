@@ -7,6 +7,8 @@ import struct
 # Kinds of frames, and their flags.
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
+# What a peer takes in one frame, and of one stream before it says that it takes more.
+MAX_FRAME, WINDOW = 16_384, 65_535
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -20,7 +22,9 @@ async def raw_call(address: str, path: str, data: bytes, *, extra: tuple[tuple[s
     try:
         writer.write(PREFACE + frame(SETTINGS, 0, 0, b""))
         writer.write(frame(HEADERS, END_HEADERS, 1, call_headers(address, path, extra)))
-        writer.write(frame(DATA, END_STREAM, 1, data))
+        for at in range(0, len(data) or 1, MAX_FRAME):
+            last = at + MAX_FRAME >= len(data)
+            writer.write(frame(DATA, END_STREAM if last else 0, 1, data[at : at + MAX_FRAME]))
         await writer.drain()
         async with asyncio.timeout(10):
             return await _grpc_status(reader, writer)

@@ -5,7 +5,7 @@ from typing import Any
 
 import grpc
 from stemma.conversation.v1 import floor_service_pb2, floor_service_pb2_grpc
-from stemma.kernel.v1 import floor_pb2
+from stemma.kernel.v1 import floor_pb2, message_pb2
 
 from stemma_cli.calls.base import PAGE, TIMEOUT, Calls, new_request_id
 from stemma_cli.errors import api_error
@@ -78,7 +78,15 @@ class FloorCalls(Calls):
             whole.branches.extend(page.branches)
         return whole
 
-    # Moving and branching
+    # Appending, moving and branching
+
+    def append_floor(
+        self, session_id: str, asked: message_pb2.Message, said: message_pb2.Message
+    ) -> floor_service_pb2.AppendFloorResponse:
+        request = floor_service_pb2.AppendFloorRequest(
+            request_id=new_request_id(), session_id=session_id, input=[asked], output=[said]
+        )
+        return self._call(self._floors.AppendFloor, request, floor_service_pb2.AppendFloorResponse)
 
     def move_head(
         self, session_id: str, branch: str, floor_id: str, expected_head: str

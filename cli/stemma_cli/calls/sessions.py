@@ -25,6 +25,10 @@ class SessionCalls(Calls):
         request = session_service_pb2.GetSessionRequest(session_id=session_id)
         return self._call(self._sessions.GetSession, request, session_service_pb2.GetSessionResponse)
 
+    def delete_session(self, session_id: str) -> session_service_pb2.DeleteSessionResponse:
+        request = session_service_pb2.DeleteSessionRequest(request_id=new_request_id(), session_id=session_id)
+        return self._call(self._sessions.DeleteSession, request, session_service_pb2.DeleteSessionResponse)
+
     def list_sessions(self, limit: int) -> session_service_pb2.ListSessionsResponse:
         """The first `limit` (at most 1,000), latest activity first; its token says whether there are more."""
         request = session_service_pb2.ListSessionsRequest(page_size=limit)

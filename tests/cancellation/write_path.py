@@ -1,0 +1,86 @@
+"""What the write path is, and which of its awaits the cancelled calls do not come to, with the reason."""
+
+from tests.cancellation.awaits import awaits_of
+
+WRITE_PATH = (
+    "conversation_service/rpc/floor_writes.py",
+    "conversation_service/rpc/sessions.py",
+    "conversation_service/app/sessions.py",
+    "conversation_service/app/session_changes.py",
+    "kernel/verbs/append.py",
+    "kernel/verbs/answers.py",
+    "kernel/verbs/env.py",
+    "kernel/verbs/floors.py",
+    "kernel/verbs/heads.py",
+    "kernel/verbs/moves.py",
+    "kernel/verbs/pages.py",
+    "kernel/verbs/pending.py",
+    "kernel/verbs/siblings.py",
+    "kernel/storage/append_postgres.py",
+    "kernel/storage/append_sqlite.py",
+    "kernel/storage/coalescer.py",
+    "kernel/storage/engine.py",
+    "kernel/storage/erasure.py",
+    "kernel/storage/store.py",
+    "kernel/storage/turns.py",
+    "kernel/storage/writes.py",
+)
+
+_READS = "reads, and writes nothing: a cancelled read is tests/conformance/test_cancellation.py's"
+_REPEATS = "a repeat, which writes nothing"
+_RUNS = "ends a floor that a model writes: tests/runs"
+_ALONE = "after a batch that raised: tests/conformance/test_append.py"
+_STOPS = "when the service stops, after its last call"
+_AT_ONCE = "never waits: the driver is asked for nothing"
+
+# An await, or a function with all of its awaits.
+ELSEWHERE = {
+    "conversation_service/rpc/sessions.py:Sessions.get_session": _READS,
+    "conversation_service/rpc/sessions.py:Sessions.list_sessions": _READS,
+    "conversation_service/rpc/sessions.py:Sessions.list_sessions.fetch": _READS,
+    "conversation_service/rpc/sessions.py:Sessions.fork_session": "copies a whole session: tests/projects",
+    "conversation_service/app/sessions.py:get_session": _READS,
+    "conversation_service/app/sessions.py:list_sessions": _READS,
+    "conversation_service/app/sessions.py:as_answered": _REPEATS,
+    "conversation_service/app/sessions.py:create_session.attempt: await as_answered(tx, answer)": (_REPEATS),
+    "kernel/verbs/append.py:_likely_head: await before(tx, floor)": "only below a floor without messages",
+    "kernel/verbs/env.py:known_session": "of forks and reads",
+    "kernel/verbs/moves.py:move_head: await tx.branch(session.session_id, seen.nam…": (
+        "a head that moves under the session's lock: nobody can do that"
+    ),
+    "kernel/verbs/pending.py:_end_run": _RUNS,
+    "kernel/verbs/pending.py:fail: await _end_run(tx, env, floor, run_end, reas…": _RUNS,
+    "kernel/verbs/pending.py:fail: await fail_floor(tx, env, session, floor, br…": _RUNS,
+    "kernel/storage/coalescer.py:Coalescer._alone": _ALONE,
+    "kernel/storage/coalescer.py:Coalescer._commit: await self._alone(record)": (_ALONE),
+    "kernel/storage/coalescer.py:Coalescer.idle": _STOPS,
+    "kernel/storage/engine.py:Engines.close": _STOPS,
+    "kernel/storage/engine.py:Engines.driver: await connection.get_raw_connection()": _AT_ONCE,
+    "kernel/storage/engine.py:Engines.reading: await connection.execution_options(isolation…": (_AT_ONCE),
+    "kernel/storage/store.py:SqlStore.idle": _STOPS,
+    "kernel/storage/store.py:SqlStore.tip": _READS,
+    "kernel/storage/writes.py:Writes.insert_run": "begins a run: tests/runs",
+    "kernel/storage/writes.py:Writes.update_run": _RUNS,
+}
+
+# What only one engine does.
+OTHERS = {
+    "sqlite": (
+        "kernel/storage/append_postgres.py:append_batch",
+        "kernel/storage/store.py:SqlStore._append_batch: await append_postgres.append_batch(connectio…",
+    ),
+    "postgres": (
+        "kernel/storage/engine.py:SqliteThread.run",
+        "kernel/storage/store.py:SqlStore._append_batch: await connection.run(lambda raw: append_sqli…",
+    ),
+}
+
+
+def write_path() -> list[str]:
+    """Every await of it, in the order of the files."""
+    return [name for path in WRITE_PATH for name in awaits_of(path).values()]
+
+
+def is_named(name: str, entry: str) -> bool:
+    """Whether an entry above means this await."""
+    return entry in (name, name[: name.index(": ")])

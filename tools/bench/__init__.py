@@ -1,0 +1,1 @@
+"""`make bench`: one table from one run, ratios beside the targets. See docs/benchmarks.md."""
