@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from kernel.errors import DataLoss
+from kernel.tree.digest import page_digest
 from kernel.tree.model import Floor, FloorState
 from kernel.tree.words import words
 from kernel.verbs.env import Codec, ReadTx
@@ -19,8 +19,9 @@ from kernel.verbs.search_store import Indexed, IndexEntry, IndexKey
 
 log = structlog.get_logger(__name__)
 
-# Of one batch: events that are looked at, floors that are read, and bytes after which it ends.
-_EVENTS, _FLOORS, _BYTES = 200, 64, 1024 * 1024
+# Of one batch: events that are looked at, floors that are read, and bytes after which it ends; and how many
+# floors are read at a time, each of which may have some MiB.
+_EVENTS, _FLOORS, _BYTES, _PIECE = 200, 64, 1024 * 1024, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,38 +50,44 @@ def _is_whole(event: Event) -> bool:
 
 async def _session(tx: ReadTx, codec: Codec, placed: PlacedEvent, done: Indexed) -> Batch:
     """The next floors of a session in the order of its tree."""
-    found = await tx.tree(placed.event.session_id, done.place, _FLOORS, bodies=True)
-    taken = found[: _fitting(found)]
-    entries = _entries(codec, [(placed.position, floor) for floor in taken])
-    more = len(taken) < len(found) or len(found) == _FLOORS
-    if more:
-        return Batch(entries, [], Indexed(done.position, taken[-1].place))
-    return Batch(entries, [], Indexed(placed.position))
+    entries: list[IndexEntry] = []
+    place, count, size = done.place, 0, 0
+    while count < _FLOORS and size < _BYTES:
+        piece = await tx.tree(placed.event.session_id, place, _PIECE, bodies=True)
+        entries += _entries(codec, [(placed.position, floor) for floor in piece])
+        if len(piece) < _PIECE:
+            return Batch(entries, [], Indexed(placed.position))
+        place, count, size = piece[-1].place, count + len(piece), size + _size(piece)
+    return Batch(entries, [], Indexed(done.position, place))
 
 
 async def _floors(tx: ReadTx, codec: Codec, events: Sequence[PlacedEvent]) -> Batch:
-    """The floors of the commits up to the next whole session."""
-    found: list[tuple[int, Floor]] = []
-    size, last = 0, events[0].position
+    """The floors of the commits up to the next whole session; one that was erased is not there."""
+    positions, last = _committed(events)
+    entries: list[IndexEntry] = []
+    taken, size = list(positions), 0
+    for start in range(0, len(taken), _PIECE):
+        piece = await tx.floors(taken[start : start + _PIECE])
+        entries += _entries(codec, [(positions[floor.floor_id], floor) for floor in piece])
+        size += _size(piece)
+        if size >= _BYTES:
+            taken = taken[: start + _PIECE]
+            last = positions[taken[-1]]
+            break
+    return Batch(entries, await tx.indexed_floors(taken), Indexed(last))
+
+
+def _committed(events: Sequence[PlacedEvent]) -> tuple[dict[str, int], int]:
+    """By floor the position of its commit, in their order; and the position that this comes to."""
+    positions: dict[str, int] = {}
+    last = events[0].position
     for placed in events:
-        if _is_whole(placed.event) or len(found) == _FLOORS or size > _BYTES:
+        if _is_whole(placed.event) or len(positions) == _FLOORS:
             break
         last = placed.position
-        floor = await _floor(tx, placed) if placed.event.type == "floor.committed" else None
-        if floor is not None:
-            found.append((placed.position, floor))
-            size += _size(floor)
-    known = await tx.indexed_floors([floor.floor_id for _, floor in found])
-    return Batch(_entries(codec, found), known, Indexed(last))
-
-
-async def _floor(tx: ReadTx, placed: PlacedEvent) -> Floor | None:
-    """None when it was erased, or cannot be read: then whoever reads it is told so."""
-    try:
-        return await tx.floor(placed.event.floor_id)
-    except DataLoss:
-        log.error("a damaged floor is not indexed", floor_id=placed.event.floor_id)
-        return None
+        if placed.event.type == "floor.committed":
+            positions[placed.event.floor_id] = placed.position
+    return positions, last
 
 
 def _entries(codec: Codec, found: Sequence[tuple[int, Floor]]) -> list[IndexEntry]:
@@ -92,11 +99,11 @@ def _of_floor(codec: Codec, position: int, floor: Floor) -> list[IndexEntry]:
     """One for each message with words in its text. Hidden messages are not found."""
     entries: list[IndexEntry] = []
     for page in floor.pages:
-        try:
-            messages = codec.messages(page.content.blob)
-        except DataLoss:
-            log.error("a damaged page is not indexed", page_id=page.page_id)
-            continue
+        if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+            # Whoever reads it is told so.
+            log.error("a damaged floor is not indexed", floor_id=floor.floor_id)
+            return []
+        messages = codec.messages(page.content.blob)
         for index, message in enumerate(messages):
             found = () if message.hidden else tuple(words(message.text))
             if found:
@@ -105,15 +112,5 @@ def _of_floor(codec: Codec, position: int, floor: Floor) -> list[IndexEntry]:
     return entries
 
 
-def _size(floor: Floor) -> int:
-    return sum(len(page.content.blob) for page in floor.pages)
-
-
-def _fitting(floors: Sequence[Floor]) -> int:
-    """How many of the first make a batch."""
-    size = 0
-    for count, floor in enumerate(floors, 1):
-        size += _size(floor)
-        if size > _BYTES:
-            return count
-    return len(floors)
+def _size(floors: Sequence[Floor]) -> int:
+    return sum(len(page.content.blob) for floor in floors for page in floor.pages)

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import structlog
+
 from conversation_service.app.events import feed_of
-from kernel.errors import NotFound
+from kernel.errors import DataLoss, NotFound
 from kernel.tree.message import Message
 from kernel.tree.model import Floor, Role
 from kernel.tree.whereabouts import Whereabouts
 from kernel.tree.words import snippet
 from kernel.verbs.env import MAIN, Caller, Env, ReadTx, known_session
 from kernel.verbs.search_store import Indexed, IndexEntry, IndexKey, WordQuery
+
+log = structlog.get_logger(__name__)
 
 # Entries that one page looks at: those that are not on the path do not show, but cost as much.
 _LOOKED_AT = 1_000
@@ -63,17 +67,22 @@ async def search(env: Env, caller: Caller, wanted: Search, before: IndexKey | No
             branch = await branches.of(entry)
             found.last = entry.key
             if branch or wanted.branch is None:
-                found.hits.append(await _hit(tx, env, entry, branch, wanted.words))
+                found.hits += await _hit(tx, env, entry, branch, wanted.words)
         if len(entries) <= _LOOKED_AT:
             found.last = None
         return found
 
 
-async def _hit(tx: ReadTx, env: Env, entry: IndexEntry, branch: str, words: Sequence[str]) -> Hit:
-    floor = await tx.floor(entry.floor_id)
+async def _hit(tx: ReadTx, env: Env, entry: IndexEntry, branch: str, words: Sequence[str]) -> list[Hit]:
+    """The hit; none where the floor is damaged: that must not hide what others hold."""
+    try:
+        floor = await tx.floor(entry.floor_id)
+    except DataLoss as error:
+        log.error("a damaged floor is not found", floor_id=entry.floor_id, **error.metadata)
+        return []
     assert floor is not None, "an entry goes with its session"
     message = _message(env, floor, entry)
-    return Hit(entry, branch, message.role, snippet(message.text, words))
+    return [Hit(entry, branch, message.role, snippet(message.text, words))]
 
 
 def _message(env: Env, floor: Floor, entry: IndexEntry) -> Message:

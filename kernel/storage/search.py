@@ -11,9 +11,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, and_, cast, literal_column, select, tuple_
 from sqlalchemy.dialects.postgresql import TSQUERY
 
+from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.storage.reads import Scoped
-from kernel.tree.model import Place
+from kernel.tree.model import Floor, Place
 from kernel.verbs.search_store import Feed, Indexed, IndexEntry, IndexKey, WordQuery
 
 # Of a private area: neither letters nor digits, so never in a word.
@@ -31,6 +32,10 @@ class SearchReads(Scoped):
         query = select(t.feed.c.last, t.feed.c.earliest).where(self.where(t.feed, project_id=project_id))
         row = await self.one(query)
         return row and Feed(row["last"], row["earliest"])
+
+    async def floors(self, floor_ids: Sequence[str]) -> list[Floor]:
+        query = select(*rows.FLOOR_COLUMNS).where(self.where(t.floor), t.floor.c.floor_id.in_(floor_ids))
+        return [rows.floor(row, check=False) for row in await self.all(query)]
 
     async def heads(self, session_id: str) -> list[tuple[str, Place]]:
         at = and_(t.floor.c.tenant_id == t.branch.c.tenant_id, t.floor.c.floor_id == t.branch.c.head_floor_id)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kernel.tree.model import Place
+from kernel.tree.model import Floor, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,9 @@ class WordQuery:
 
 class SearchReads(Protocol):
     async def feed(self, project_id: str) -> Feed | None: ...
+
+    async def floors(self, floor_ids: Sequence[str]) -> list[Floor]:
+        """In any order, as they are stored: their digests are unchecked."""
 
     async def heads(self, session_id: str) -> list[tuple[str, Place]]:
         """Where the heads of its branches are, by the branches' names."""

@@ -84,10 +84,12 @@ def _value(write: pb.VariableWrite | pb.SlotWrite, field: str) -> str | None:
 
 
 def _memory(write: pb.MemoryWrite, field: str) -> MemoryWrite:
-    op = MemoryOp(enum_field(write.op, pb.MemoryOp, f"{field}.op"))
+    with Gather() as check:
+        number = check(enum_field, write.op, pb.MemoryOp, f"{field}.op")
+        kind = check(enum_field, write.kind, pb.MemoryKind, f"{field}.kind", 0)
+    op = MemoryOp(number)
     if op is MemoryOp.ADD and write.memory_id:
         raise invalid(f"{field}.memory_id", "is given by the server")
-    kind = enum_field(write.kind, pb.MemoryKind, f"{field}.kind", 0)
     if write.covers_floor_id and (op is MemoryOp.DEPRECATE or kind not in (0, MemoryKind.SUMMARY)):
         raise invalid(f"{field}.covers_floor_id", "is for a SUMMARY")
     return MemoryWrite(

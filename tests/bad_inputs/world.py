@@ -190,7 +190,10 @@ async def _places(client: Client) -> Places:
 
     async def append(session_id: str, text: str) -> floor_pb2.Floor:
         words = {"input": [user(text)], "output": [assistant(f"re: {text}")]}
-        return (await client.call("AppendFloor", session_id=session_id, **words)).floor
+        facts = [{"op": 1, "kind": 1, "text": f"{text} {number}"} for number in range(2)]
+        return (
+            await client.call("AppendFloor", session_id=session_id, **words, effects={"memory": facts})
+        ).floor
 
     first, second = await append(session, "one"), await append(session, "two")
     for name in ("side", "spare"):

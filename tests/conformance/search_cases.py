@@ -26,6 +26,7 @@ async def insert_index(tx: WriteTx, project_id: str, floor: Floor) -> None:
 
 SEARCH_READS: dict[str, Read] = {
     "feed": lambda tx, on: tx.feed(on.project_id),
+    "floors": lambda tx, on: tx.floors([on.first.floor_id, on.second.floor_id]),
     "heads": lambda tx, on: tx.heads(on.session_id),
     "indexed": lambda tx, on: tx.indexed(on.project_id),
     "indexed_floors": lambda tx, on: tx.indexed_floors([on.first.floor_id]),

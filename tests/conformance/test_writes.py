@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from kernel.storage import tables as t
 from kernel.storage.engine import Engines
 from kernel.tree.digest import floor_digest
-from kernel.tree.model import Floor, FloorState, Place, Slot, Usage
+from kernel.tree.model import Floor, FloorState, Place, Slot, StateMark, Usage
 from kernel.tree.places import ChildPlace, Link, left_behind
 from kernel.verbs.store import WriteTx
 from tests.conformance.cases import Furnished, furnished, writes_in_order
@@ -69,11 +70,28 @@ async def test_no_other_method_touches_a_sealed_floor(engines: Engines, on_furni
 
     before = await sealed_rows()
     assert len(before) == 4
-    # Erasure alone takes rows away.
-    for _, write in (case for case in writes_in_order() if case[0] != "erase_session"):
+    # Erasure alone takes rows away; what a repair derives again is below.
+    apart = ("erase_session", "update_derived")
+    for _, write in (case for case in writes_in_order() if case[0] not in apart):
         await on.world.write(lambda tx, write=write: write(tx, on))
         after = await sealed_rows()
         assert [row for row in after if row in before] == before
+
+
+async def test_a_repair_touches_derived_columns_alone(engines: Engines, on_furnished: Furnished) -> None:
+    on, columns = on_furnished, [column.name for column in t.floor.c]
+    before = (await rows_of(engines, on.world.tenant))["floor"]
+    mark = StateMark(on.world.root.floor_id, 3, 44)
+    other = replace(on.first, path_tokens=77, mark=mark, digest=None, output=None, principal="x")
+    await on.world.write(lambda tx: tx.update_derived(other))
+    after = (await rows_of(engines, on.world.tenant))["floor"]
+    changed = [
+        name
+        for old, new in zip(before, after, strict=True)
+        for name, was, now in zip(columns, old, new, strict=True)
+        if was != now
+    ]
+    assert changed == ["path_tokens", "effects_above_id", "state_debt", "state_size"]
 
 
 @pytest.fixture

@@ -108,9 +108,14 @@ async def test_of_two_that_read_the_same_one_writes(idle: Stage) -> None:
     assert await position(idle) == 4
 
 
-async def test_small_batches_make_the_same_index(idle: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_entries, "_FLOORS", 2)
-    monkeypatch.setattr(index_entries, "_EVENTS", 3)
+@pytest.mark.parametrize(
+    "limits", [{"_EVENTS": 3}, {"_FLOORS": 2}, {"_PIECE": 2, "_BYTES": 1}, {"_PIECE": 3}], ids=str
+)
+async def test_small_batches_make_the_same_index(
+    idle: Stage, limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(index_entries, name, limit)
     session_id = (await idle.session()).session_id
     floors = [(await idle.turn(session_id, f"word {n}")).floor_id for n in range(7)]
     last = await position(idle)
@@ -230,6 +235,7 @@ async def test_an_import_is_found_whole_and_once(
 ) -> None:
     """In pieces, with what was appended to it before it was indexed."""
     monkeypatch.setattr(index_entries, "_FLOORS", floors)
+    monkeypatch.setattr(index_entries, "_PIECE", min(floors, 2))
     async with serving(migrated_url) as files:
         stage = Stage(files.service, files.client, migrated_url)
         session_id = await imported(files)
@@ -263,12 +269,24 @@ async def test_a_fork_is_found_in_itself(idle: Stage) -> None:
     assert set(of_source) == {first.floor_id, second.floor_id}
 
 
-async def test_a_damaged_floor_does_not_stop_it(idle: Stage) -> None:
+async def damage(stage: Stage, floor_id: str) -> None:
+    async with stage.service.service.store._engines.writing() as connection:
+        damaged = t.floor.c.floor_id == floor_id
+        await connection.execute(update(t.floor).where(damaged).values(input_blob=b"\xff\xff"))
+
+
+async def test_bad_input_56_one_damaged_floor_hides_no_other(stage: Stage) -> None:
+    session_id = (await stage.session()).session_id
+    floors = [(await stage.turn(session_id, "word")).floor_id for _ in range(3)]
+    await indexed(stage)
+    await damage(stage, floors[1])
+    assert set(await found(stage, "word", page_size=1)) == {floors[0], floors[2]}
+
+
+async def test_bad_input_56_a_damaged_floor_does_not_stop_the_index(idle: Stage) -> None:
     session_id = (await idle.session()).session_id
     floors = [(await idle.turn(session_id, "word")).floor_id for _ in range(3)]
-    async with idle.service.service.store._engines.writing() as connection:
-        damaged = t.floor.c.floor_id == floors[1]
-        await connection.execute(update(t.floor).where(damaged).values(input_blob=b"\xff\xff"))
+    await damage(idle, floors[1])
     while await step(idle):
         pass
     assert await position(idle) == 4
