@@ -120,7 +120,7 @@ async def test_a_bad_item_is_answered_with_its_fields_and_the_stream_goes_on(mig
             "after_previous: no item of this session and branch came before on this stream",
         )
         assert errors[both.request_id] == (3, "after_previous: not together with expected_head")
-        assert errors[empty.request_id] == (3, "input: a floor needs an input or an output")
+        assert errors[empty.request_id] == (3, "input: a floor needs an input, an output or effects")
         assert errors["x" * 64][0] == 3
         assert errors[nowhere.request_id] == (5, "There is no such session.")
         assert errors[good.request_id] == (0, "")
