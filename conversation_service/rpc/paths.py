@@ -136,8 +136,7 @@ def _shown(floors: Sequence[Floor], previous: str) -> list[Entry]:
     """Entries without positions; `previous` is the id of the message before the first floor's."""
     entries = []
     for floor in floors:
-        size = sum(len(page.content.blob) for page in floor.pages)
-        entries.append(Entry(floor.floor_id, floor_bytes(Shown(floor, previous)), size, None))
+        entries.append(Entry(floor.floor_id, floor_bytes(Shown(floor, previous)), None))
         previous = last_message(floor) or previous
     return entries
 
@@ -163,7 +162,7 @@ async def _pending(tx: ReadTx, asked: _Asked) -> Shown | None:
 def _answer(asked: _Asked, page: Listing, found: _Found) -> bytes:
     depth = found.tip.place.depth
     first, last = asked.range(depth, page.size)
-    count = fitting([entry.size for entry in found.entries])
+    count = fitting([len(entry.floor) for entry in found.entries])
     entries = found.entries[:count]
     if asked.head_first:
         end = last - count

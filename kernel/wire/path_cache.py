@@ -22,12 +22,10 @@ _Key = tuple[str, str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A floor and its position, serialised; `size` is what its pages' bodies have in bytes. A position
-    that may have changed since it was read is None."""
+    """A floor and its position, serialised. A position that may have changed since it was read is None."""
 
     floor_id: str
     floor: bytes
-    size: int
     position: bytes | None
 
 

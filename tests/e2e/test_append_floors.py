@@ -195,3 +195,18 @@ async def test_a_client_that_leaves_takes_nothing_with_it(migrated_url: str) -> 
         found = by_id(await answers(service.address, items))
         assert not [answer for answer in found.values() if answer.HasField("error")]
         assert await path_texts(client, session) == [f"{n}" for n in range(40)]
+
+
+async def test_effects_come_with_items_and_are_shown_on_the_path(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
+        session = await client.new_session()
+        effects = {"variables": [{"key": "hp", "value_json": "9007199254740993"}]}
+        items = [item(session, "plain"), item(session, "hit", effects=effects, after_previous=True)]
+        found = by_id(await answers(service.address, items))
+        made = found[items[1].request_id].floor
+        assert made.effects.variables[0].value_json == "9007199254740993"
+        for _ in range(2):
+            path = await client.call("ListPath", session_id=session)
+            assert path.floors[-1] == made
+        state = await client.call("GetState", session_id=session)
+        assert [(one.key, one.value_json) for one in state.variables] == [("hp", "9007199254740993")]

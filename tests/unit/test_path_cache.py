@@ -10,7 +10,7 @@ AT = list(places(CHAIN, 1, 200))
 
 def entry(place: Place, mark: str = "") -> Entry:
     name = f"{place.segment}.{place.depth}{mark}"
-    return Entry(name, name.encode(), 1, f"position {name}".encode())
+    return Entry(name, name.encode(), f"position {name}".encode())
 
 
 def filled(budget: int = 10**6) -> PathCache:
