@@ -45,7 +45,8 @@ def unavailable() -> Unavailable:
 def _translate(error: BaseException) -> Exception | None:
     if isinstance(error, exc.TimeoutError | TimeoutError):
         return NoConnection(*_AWAY)
-    if isinstance(error, OSError | asyncpg.InterfaceError):
+    # InternalClientError: the server went away in the middle of an answer, and the connection is unusable.
+    if isinstance(error, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
         return unavailable()
     original = _driver_error(error)
     if isinstance(original, asyncpg.UniqueViolationError):

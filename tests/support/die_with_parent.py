@@ -25,6 +25,9 @@ def main() -> None:
         os.setgroups([])
         os.setgid(group)
         os.setuid(user)
+    # Whoever was started in the background of a script ignores both, and so would the command.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     if sys.platform == "linux":
         # After the change of user, which would clear it. PostgreSQL takes SIGQUIT for an immediate
         # shutdown, and removes its shared memory; what has no handler for it just ends.

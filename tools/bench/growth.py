@@ -1,13 +1,14 @@
 """What a long session, abandoned branches and forks cost: milliseconds of an append, and bytes of a fork."""
 
-from itertools import islice
+import time
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
 from tools.bench import processes, requests, sizes
 from tools.bench.bench import ENGINES, Bench
 from tools.bench.processes import Server
-from tools.bench.requests import APPEND, EDIT
+from tools.bench.requests import APPEND, Sessions
 from tools.bench.words import turns
 
 # Forks that are made to measure one.
@@ -42,23 +43,29 @@ async def _appends(bench: Bench, engine: str, server: Server) -> None:
 
 
 async def _forks(bench: Bench, engine: str, server: Server, length: int) -> None:
-    """What further forks add to a session of `length` turns, each of them forked already."""
+    """What goes on in a session of `length` turns, each of them forked: a turn, its edit, the next turn."""
+    url = bench.urls[engine]
+    texts = turns()
+    taken = []
     async with requests.sessions(server.address) as made:
         session = await made.imported(requests.bush_log(length, length, length))
-        path = await made.floor_ids(session)
-    count = min(_FORKS, length)
-    forked = path[:: length // count][:count]
-    calls = [
-        _write("fork", server, EDIT, requests.edit(session, floor_id, text))
-        for floor_id, text in zip(forked, islice(turns(), count), strict=True)
-    ]
-    before = await sizes.tables(bench.urls[engine])
-    taken = await bench.client.ask("latency", calls=calls, times=1)
-    after = await sizes.tables(bench.urls[engine])
-    bench.add(f"fork.ms.{engine}.{length}", median(taken["fork"]))
+        await _fork(made, session, texts)
+        before = await sizes.tables(url)
+        for _ in range(_FORKS):
+            taken.append(await _fork(made, session, texts))
+        after = await sizes.tables(url)
+    bench.add(f"fork.ms.{engine}.{length}", median(taken))
     if after:
         tree, _ = sizes.split(sizes.grown(after, before))
-        bench.add(f"fork.bytes.{engine}.{length}", tree / count)
+        bench.add(f"fork.bytes.{engine}.{length}", tree / _FORKS)
+
+
+async def _fork(made: Sessions, session_id: str, texts: Iterator[tuple[str, str]]) -> float:
+    """Appends a turn and leaves it for another version: milliseconds of the second."""
+    floor_id = await made.append(session_id, next(texts))
+    begin = time.perf_counter()
+    await made.edit(session_id, floor_id, next(texts))
+    return (time.perf_counter() - begin) * 1e3
 
 
 def _write(name: str, server: Server, method: str, body: str) -> dict[str, Any]:

@@ -27,6 +27,8 @@ PATH = f"/{PACKAGE}.FloorService/ListPath"
 CONTEXT = f"/{PACKAGE}.ContextService/AssembleContext"
 _OPTIONS = [("grpc.max_receive_message_length", 16 * 1024 * 1024), ("grpc.enable_http_proxy", 0)]
 _CHUNK = 1024 * 1024
+# Seconds for what is not measured.
+_PATIENCE = 300.0
 
 
 def body(request: Message) -> str:
@@ -88,7 +90,7 @@ class Sessions:
             for at in range(0, len(content), _CHUNK):
                 yield session_service_pb2.ImportSessionsRequest(chunk=content[at : at + _CHUNK])
 
-        answers = [answer async for answer in self._sessions.ImportSessions(requests())]
+        answers = [answer async for answer in self._sessions.ImportSessions(requests(), timeout=_PATIENCE)]
         (result,) = (answer.result for answer in answers)
         if not result.session_id:
             raise AssertionError(f"an import failed: {result}")
@@ -119,7 +121,7 @@ class Sessions:
 
     async def head(self, session_id: str) -> str:
         request = floor_service_pb2.ListPathRequest(session_id=session_id, page_size=1)
-        return str((await self._floors.ListPath(request)).head_floor_id)
+        return str((await self._floors.ListPath(request, timeout=_PATIENCE)).head_floor_id)
 
     async def floor_ids(self, session_id: str) -> list[str]:
         """The whole path of main, oldest first."""
@@ -132,7 +134,7 @@ class Sessions:
             request = floor_service_pb2.ListPathRequest(
                 session_id=session_id, page_size=1_000, page_token=token
             )
-            answer = await self._floors.ListPath(request)
+            answer = await self._floors.ListPath(request, timeout=_PATIENCE)
             yield answer
             token = answer.next_page_token
             if not token:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import secrets
-import shlex
 import shutil
 import signal
 import sys
@@ -33,6 +32,15 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="a folder for the histories and dumps")
     parser.add_argument("--report", type=Path, help="where to write it (a full run: docs/soak.md)")
     return parser.parse_args(given)
+
+
+def _command(options: argparse.Namespace) -> str:
+    """What does the same again; where the files went does not matter."""
+    words = ["--quick"] if options.quick else []
+    for name in ("engine", "control", "seed"):
+        if (value := getattr(options, name)) is not None:
+            words.append(f"--{name} {value}")
+    return f'make soak ARGS="{" ".join(words)}"'
 
 
 def _legs(options: argparse.Namespace) -> list[Plan]:
@@ -97,12 +105,10 @@ async def _soak(options: argparse.Namespace, command: str, keep: Path) -> Soak:
 
 def main(given: Sequence[str] | None = None) -> int:
     """Exit status; see above."""
-    arguments = sys.argv[1:] if given is None else given
-    options = _arguments(arguments)
+    options = _arguments(given)
     if options.seed is None:
         options.seed = secrets.randbelow(2**31)
-    shown = shlex.join([*arguments, "--seed", str(options.seed)] if "--seed" not in arguments else arguments)
-    command = f'make soak ARGS="{shown}"'
+    command = _command(options)
     print(f"soak: {command}", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="stemma-soak-") as folder:
         try:

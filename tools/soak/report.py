@@ -27,8 +27,8 @@ session.
 
 {legs}
 
-An unknown call got no answer, or one that does not say whether it happened. Half: a request that was
-carried out in part, or rows that disagree.
+An unknown call got no answer, or one that does not say whether it happened; a failed one was told that
+nothing did. Half: a request that was carried out in part, or rows that disagree.
 
 {details}## Faults that must be found
 
@@ -38,7 +38,7 @@ Kills do not show that the log is synced before a call is acknowledged: a killed
 it has written. Syncs are counted, on both engines, by `tests/soak/test_syncs.py`.
 """
 _LEGS = (
-    *("engine", "service killed", "PostgreSQL killed", "calls acknowledged", "unknown", "refused"),
+    *("engine", "service killed", "PostgreSQL killed", "calls acknowledged", "unknown", "failed"),
     *("lost or changed", "half", "other violations", "seconds of load", "of verdict"),
 )
 _CONTROLS = ("fault", "service killed", "PostgreSQL killed", "acknowledged", "violations", "lost", "caught")
