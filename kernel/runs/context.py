@@ -107,7 +107,8 @@ async def joined(
     max_bytes: int,
 ) -> Context:
     """The chosen messages. Reads only their bodies; errors as those of `assemble`."""
-    kept = [o for o in outlines if any(page.page_id in selection.page_ids for page in o.pages)]
+    chosen = selection.page_ids
+    kept = [o for o in outlines if any(page.page_id in chosen for page in o.pages)]
     _refuse_too_large(kept, max_bytes)
     bodies = await _bodies(tx, session, place, kept)
     return render(selection, bodies, head.system, head.memory)

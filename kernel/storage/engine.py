@@ -29,6 +29,11 @@ _POOL_WAIT = 1.5
 _CONNECT_WAIT = 1.8
 
 
+# Every statement has a key to go by. Before its first ANALYZE PostgreSQL does not know how large a table
+# is, and may read it whole for each of a batch; and no statement here is worth compiling.
+_PLANNER = {"enable_seqscan": "off", "jit": "off"}
+
+
 def database_url(url: str) -> URL:
     """`postgresql://…`, `sqlite:///file.db` or a bare file name, with the async driver named."""
     parsed = make_url(url if "://" in url else f"sqlite:///{url}")
@@ -58,7 +63,7 @@ class Engines:
                 max_overflow=0,
                 pool_timeout=_POOL_WAIT,
                 hide_parameters=True,
-                connect_args={"timeout": _CONNECT_WAIT},
+                connect_args={"timeout": _CONNECT_WAIT, "server_settings": _PLANNER},
             )
 
     @property

@@ -59,5 +59,5 @@ class Time(TypeDecorator[datetime]):
         if value is None:
             return None
         if isinstance(value, datetime):
-            return value.astimezone(UTC)
+            return value if value.tzinfo is UTC else value.astimezone(UTC)
         return _EPOCH + int(value) * _MICROSECOND
