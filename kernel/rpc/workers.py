@@ -47,7 +47,7 @@ def held_port(address: str) -> Iterator[str]:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         try:
             holder.bind((bare, int(port)))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, OverflowError) as error:
             raise CannotListen(f"Cannot listen on {address}: choose another address.") from error
         yield f"{host}:{holder.getsockname()[1]}"
 

@@ -34,14 +34,22 @@ def _of_floors(at: dict[str, str]) -> dict[str, Case]:
     here, opened, second = {"session_id": at["session"]}, {"floor_id": at["opened"]}, at["second"]
     side = {"branch": "side", "on_pending": floor_pb2.ON_PENDING_ABANDON}
     page = {**opened, "slot": message_pb2.SLOT_OUTPUT, "messages": [assistant("a third")], "activate": True}
-    again = {"floor_id": second, "output": [assistant("otherwise")]}
+    # What is judged on the path, and what is a live value.
+    effects = {
+        "memory": [{"op": 1, "kind": 2, "text": "so far", "covers_floor_id": at["first"]}],
+        "variables": [{"scope": 2, "key": "hp", "value_json": "5"}],
+    }
+    again = {"floor_id": second, "output": [assistant("otherwise")], "effects": effects}
+    edited = {"floor_id": second, **words("edited again"), "effects": effects}
     return {
         "AppendFloor": Case("AppendFloor", here | words("third")),
-        "AppendFloor, at a fork": Case("AppendFloor", {**here, "branch": "spare", **words("third")}),
+        "AppendFloor, at a fork": Case(
+            "AppendFloor", {**here, "branch": "spare", **words("third"), "effects": effects}
+        ),
         "AppendFloor, abandoning": Case("AppendFloor", here | side | words("third")),
-        "CommitFloor": Case("CommitFloor", opened),
+        "CommitFloor": Case("CommitFloor", {**opened, "effects": effects}),
         "CommitFloor, of a page": Case("CommitFloor", {**opened, "page_id": at["page"]}),
-        "EditFloor": Case("EditFloor", {"floor_id": second, **words("edited again")}),
+        "EditFloor": Case("EditFloor", edited),
         "EditFloor, opening": Case("EditFloor", {"floor_id": second, "input": [user("edited again")]}),
         "EditFloor, of what waits": Case("EditFloor", opened | side | words("edited again")),
         "RegenerateFloor": Case("RegenerateFloor", again),
@@ -49,7 +57,7 @@ def _of_floors(at: dict[str, str]) -> dict[str, Case]:
             "RegenerateFloor", {"floor_id": at["chosen"], "from_page_id": at["candidate"]}
         ),
         "OpenFloor": Case("OpenFloor", {**here, "input": [user("third")]}),
-        "AddPage": Case("AddPage", page),
+        "AddPage": Case("AddPage", {**page, "effects": effects}),
         "ActivatePage": Case("ActivatePage", {"page_id": at["page"]}),
         "AbandonFloor": Case("AbandonFloor", {**opened, "reason": "enough"}),
     }

@@ -16,6 +16,7 @@ from tests.cancellation.base import until
 # In an order in which each is still possible.
 ORDER = (
     *("AppendFloor", "EditFloor", "RegenerateFloor", "MoveHead", "SelectSibling", "OpenFloor"),
+    "WriteState",
     *("AddPage", "ActivatePage", "CommitFloor", "CreateBranch", "MergeBranch", "DeleteBranch", "ForkSession"),
     *("CreateSession", "UpdateSession", "ArchiveSession", "RestoreSession", "DeleteSession"),
     *("CreateProject", "UpdateProject", "SetProjectMember", "RemoveProjectMember", "RestoreConfigVersion"),

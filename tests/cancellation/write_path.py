@@ -44,6 +44,9 @@ ELSEWHERE = {
     "conversation_service/app/sessions.py:as_answered": _REPEATS,
     "conversation_service/app/sessions.py:create_session.attempt: await as_answered(tx, answer)": (_REPEATS),
     "kernel/verbs/append.py:_likely_head: await before(tx, floor)": "only below a floor without messages",
+    "kernel/verbs/answers.py:before: await tx.path_outline(parent.session_id, par…": (
+        "only below a floor without messages"
+    ),
     "kernel/verbs/env.py:known_session": "of forks and reads",
     "kernel/verbs/moves.py:move_head: await tx.branch(session.session_id, seen.nam…": (
         "a head that moves under the session's lock: nobody can do that"

@@ -65,6 +65,8 @@ class FakeService:
         return self.calls[-1]
 
     def __getattr__(self, name: str) -> Any:
+        if name in _GRPC_ONLY:
+            return None
         if name not in METHODS:
             raise AttributeError(name)
         return self._frames(name) if METHODS[name].streaming else self._unary(name)
@@ -92,6 +94,8 @@ class FakeService:
 
 
 METHODS = {one.method.name: one.method for one in bindings()}
+# In the generated registrations, and not over REST.
+_GRPC_ONLY = {"AppendFloors"}
 
 
 async def refuse(

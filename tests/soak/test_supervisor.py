@@ -25,6 +25,9 @@ from tools.soak.replica import Replica, Stuck, free_address
 from tools.soak.schedule import schedule
 
 
+Mine = Callable[[], list[int]]
+
+
 def test_the_seed_decides_whom_and_when() -> None:
     kills = schedule(7, service=10, postgres=5, replicas=2)
     assert kills == schedule(7, service=10, postgres=5, replicas=2)
@@ -53,6 +56,13 @@ def _tiny(data: Path, epoch: int = 0) -> Replica:
     return Replica("tests.soak.tiny_service", {"STEMMA_DATA": str(data)}, lambda: epoch)
 
 
+@pytest.fixture
+def mine() -> Mine:
+    """The processes that the test has started; other tests' servers may be this process's children too."""
+    before = set(children(os.getpid()))
+    return lambda: [pid for pid in children(os.getpid()) if pid not in before]
+
+
 async def _until(holds: Callable[[], object]) -> None:
     while not holds():  # noqa: ASYNC110 (nobody tells)
         await asyncio.sleep(0.01)
@@ -69,11 +79,11 @@ async def test_a_killed_replica_is_there_again_and_that_is_no_fault(tmp_path: Pa
     assert replica.errors == {"unexpected error: KeyError": 4}
 
 
-async def test_a_replica_that_ends_by_itself_is_a_fault(tmp_path: Path) -> None:
+async def test_a_replica_that_ends_by_itself_is_a_fault(tmp_path: Path, mine: Mine) -> None:
     replica = _tiny(tmp_path)
     async with _kept(replica):
         await replica.ready()
-        (pid,) = children(os.getpid())
+        (pid,) = mine()
         os.kill(pid, signal.SIGKILL)
         await _until(lambda: replica.starts == 2)
     (fault,) = replica.faults
@@ -81,12 +91,14 @@ async def test_a_replica_that_ends_by_itself_is_a_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("epoch", "faults"), [(0, 1), (1, 0)])
-async def test_only_without_a_database_it_may_fail_to_start(tmp_path: Path, epoch: int, faults: int) -> None:
+async def test_only_without_a_database_it_may_fail_to_start(
+    tmp_path: Path, mine: Mine, epoch: int, faults: int
+) -> None:
     data = tmp_path / "later"
     replica = _tiny(data, epoch)
     async with _kept(replica):
-        await _until(lambda: list(children(os.getpid())))
-        await _until(lambda: not list(children(os.getpid())))
+        await _until(mine)
+        await _until(lambda: not mine())
         data.mkdir()
         await replica.ready()
     assert bool(replica.faults) == bool(faults)
@@ -164,12 +176,12 @@ async def test_connections_are_cut_until_a_replica_has_its_share() -> None:
                 client.cancel()
 
 
-async def test_a_crash_takes_every_process_and_no_committed_row() -> None:
+async def test_a_crash_takes_every_process_and_no_committed_row(mine: Mine) -> None:
     async with postgres({}) as database:
         connection = await asyncpg.connect(database.url)
         await connection.execute("CREATE TABLE turn (n int)")
         await connection.execute("INSERT INTO turn VALUES (1)")
-        (postmaster,) = children(os.getpid())
+        (postmaster,) = mine()
         others = [os.pidfd_open(pid) for pid in children(postmaster)]
         assert len(others) > 3
         crash = asyncio.create_task(database.crash(0.0))

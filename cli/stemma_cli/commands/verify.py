@@ -17,7 +17,7 @@ def verify(
     address: Address = None,
     json: Json = False,
 ) -> None:
-    """Check what is stored: digests, places, counts, heads, copies of state.
+    """Check what is stored: digests, places, counts, heads, state.
 
     Derives all of it again and prints what disagrees, one line a problem. Exit code 1 when there is any.
     Changes nothing; with --repair it writes counts and copies anew that can be derived, and nothing else.
