@@ -55,7 +55,8 @@ async def test_a_byte_that_changed_on_the_disk_is_named(database_factory: Databa
     with database_factory("sqlite") as url:
         async with running_service(url) as service:
             ids = await sessions(service, "untouched", "steadfast", "unchanged")
-        flip(Path(url.removeprefix("sqlite:///")), b"\n\tsteadfast", b"\n\tsteadfasT")  # in the page, not in the index
+        # In the page, not in the index of words.
+        flip(Path(url.removeprefix("sqlite:///")), b"\n\tsteadfast", b"\n\tsteadfasT")
         async with running_service(url) as service:
             done = await stemma("verify", "--all", STEMMA_CONVERSATION=service.address)
             assert done.code == 1
