@@ -160,7 +160,8 @@ async def test_ten_thousand_floors_take_few_statements(stage: Stage) -> None:
         fork = await stage.call("ForkSession", session_id=session_id, floor_id=end)
     finally:
         event.remove(Engine, "before_cursor_execute", count)
-    assert len(statements) < size // 100
+    # Those of the index, which follows the feed meanwhile, among them.
+    assert len(statements) < size // 20
     assert fork.branch.depth == size
     tail = {"order": floor_pb2.PATH_ORDER_HEAD_FIRST, "page_size": 3}
     left = (await stage.call("ListPath", session_id=session_id, **tail)).floors

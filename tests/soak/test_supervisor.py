@@ -24,7 +24,6 @@ from tools.soak.databases import is_down, postgres
 from tools.soak.replica import Replica, Stuck, free_address
 from tools.soak.schedule import schedule
 
-
 Mine = Callable[[], list[int]]
 
 
