@@ -10,6 +10,7 @@ from conversation_service.app.feed_hub import FeedHub
 from conversation_service.app.indexer import Indexer
 from conversation_service.app.retention import Retention
 from conversation_service.rpc.events import Frames
+from conversation_service.steady import steadily
 from kernel.storage.feeds import Feeds
 from kernel.storage.store import SqlStore
 from kernel.verbs.env import Env
@@ -29,10 +30,10 @@ async def following(
     hub: FeedHub[Frames] = FeedHub(feeds.last)
     indexer = Indexer(env, feeds.unindexed)
     store.after_events += [hub.committed, indexer.committed]
-    work = [hub.run(), indexer.run()]
+    work = [hub.run, indexer.run]
     if retention is not None:
-        work.append(Retention(retention, env.clock, feeds.remove_before).run())
-    tasks = [asyncio.create_task(one) for one in work]
+        work.append(Retention(retention, env.clock, feeds.remove_before).run)
+    tasks = [asyncio.create_task(steadily(one)) for one in work]
     try:
         yield Following(hub, indexer)
     finally:

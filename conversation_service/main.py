@@ -37,6 +37,7 @@ from conversation_service.rpc.sessions import Sessions
 from conversation_service.rpc.states import States
 from conversation_service.rpc.transfers import Transfers
 from conversation_service.settings import Settings, check_auth, secret_keys
+from conversation_service.steady import steadily
 from kernel.errors import StemmaError, Unavailable
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
@@ -183,7 +184,8 @@ async def _beating(env: Env, processes: Processes, hub: RunHub) -> AsyncIterator
     """Keeps this process's lease, and ends what dead ones left; first before the block begins."""
     await processes.renew()
     await recover(env, await processes.orphaned_runs())
-    beating = asyncio.create_task(_beat(env, processes, Reconciliation(env, hub)))
+    runs = Reconciliation(env, hub)
+    beating = asyncio.create_task(steadily(lambda: _beat(env, processes, runs)))
     try:
         yield
     finally:
