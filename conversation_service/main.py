@@ -51,6 +51,7 @@ from kernel.storage.engine import Engines
 from kernel.storage.feeds import Feeds
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
+from kernel.storage.statistics import Statistics
 from kernel.storage.store import SqlStore
 from kernel.verbs.env import Env
 from kernel.wire.byte_cache import ByteCache
@@ -131,7 +132,7 @@ async def build(
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
         generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
         async with (
-            _beating(env, Processes(engines, generation.owner), hub),
+            _beating(env, Processes(engines, generation.owner), hub, Statistics(engines)),
             following(env, store, Feeds(engines), settings.event_retention) as followers,
         ):
             server = await _serve(settings, env, generation, tokens, followers)
@@ -180,12 +181,14 @@ async def _serve(
 
 
 @asynccontextmanager
-async def _beating(env: Env, processes: Processes, hub: RunHub) -> AsyncIterator[None]:
+async def _beating(
+    env: Env, processes: Processes, hub: RunHub, statistics: Statistics
+) -> AsyncIterator[None]:
     """Keeps this process's lease, and ends what dead ones left; first before the block begins."""
     await processes.renew()
     await recover(env, await processes.orphaned_runs())
     runs = Reconciliation(env, hub)
-    beating = asyncio.create_task(steadily(lambda: _beat(env, processes, runs)))
+    beating = asyncio.create_task(steadily(lambda: _beat(env, processes, runs, statistics)))
     try:
         yield
     finally:
@@ -196,12 +199,13 @@ async def _beating(env: Env, processes: Processes, hub: RunHub) -> AsyncIterator
             await processes.leave()
 
 
-async def _beat(env: Env, processes: Processes, runs: Reconciliation) -> None:
+async def _beat(env: Env, processes: Processes, runs: Reconciliation, statistics: Statistics) -> None:
     while True:
         await asyncio.sleep(_BEAT)
         try:
             await processes.renew()
             await recover(env, await processes.orphaned_runs())
             await runs.look(await processes.own_runs())
+            await statistics.look()
         except StemmaError as error:
             log.warning("beat failed; it is tried again", reason=error.reason)

@@ -3,6 +3,10 @@
 The rows that decide are locked first, in key order; what is judged after that is current, except for
 requests, which are seen as of the statement's start: a twin that has just won shows as stale, and the
 caller looks its request up again. Everything that is written hangs on the outcome `committed`.
+
+Segments are numbered, and filled, without gaps, so a place is taken when it is not beyond the last. Asked
+for the last, PostgreSQL takes the one index that has it at its end; asked whether the place exists, it may,
+before its first ANALYZE, take another one and read the session's every floor.
 """
 
 from collections.abc import Sequence
@@ -67,12 +71,12 @@ WITH item AS MATERIALIZED (
             WHEN h.session_state IS DISTINCT FROM 'active' THEN 'absent'
             WHEN h.pending_floor_id IS NOT NULL THEN 'blocked'
             WHEN h.head_floor_id <> i.expected_head THEN 'stale'
-            WHEN i.opens_segment AND EXISTS (
-                SELECT FROM segment x WHERE x.tenant_id = i.tenant_id AND x.session_id = i.session_id
-                AND x.segment = i.segment) THEN 'taken'
-            WHEN EXISTS (
-                SELECT FROM floor x WHERE x.tenant_id = i.tenant_id AND x.session_id = i.session_id
-                AND x.segment = i.segment AND x.depth = i.depth) THEN 'taken'
+            WHEN i.opens_segment AND i.segment <= (
+                SELECT max(x.segment) FROM segment x WHERE x.tenant_id = i.tenant_id
+                AND x.session_id = i.session_id) THEN 'taken'
+            WHEN i.depth <= (
+                SELECT max(x.depth) FROM floor x WHERE x.tenant_id = i.tenant_id
+                AND x.session_id = i.session_id AND x.segment = i.segment) THEN 'taken'
             ELSE 'committed'
         END AS outcome
     FROM item i
