@@ -115,9 +115,8 @@ def _growth(size: Size) -> Iterator[Row]:
         few, many = size.forks
         name = _NAMES[engine]
         first = f"fork.bytes.{engine}.{few}"
-        yield Row(
-            f"bytes of a turn and its fork, every turn forked, {few:,} turns, {name}", first, Unit.BYTES
-        )
+        text = "bytes of a turn and its fork, every turn forked"
+        yield Row(f"{text}, {few:,} turns, {name}", first, Unit.BYTES)
         yield Row(
             f"{text}, {many:,} turns, {name}",
             f"fork.bytes.{engine}.{many}",
