@@ -15,7 +15,8 @@ from tests.support.client import texts
 pytestmark = pytest.mark.local_model
 
 SHORT = {"model": {"max_output_tokens": 16, "temperature": 0.0}}
-LONG = {"model": {"max_output_tokens": 1_000}}
+# A small model may end any story soon: it is not let.
+LONG = {"model": {"max_output_tokens": 1_000, "extra_json": '{"ignore_eos": true}'}}
 # Loading the model takes seconds on a busy machine; stopping must not.
 GONE_SECONDS = 10.0
 
