@@ -35,7 +35,7 @@ MARK = "CHECK_FRESH_RUN"
 # What decides where Python, make or uv take things from; the rest (proxies, certificates) is the machine's.
 DROPPED = re.compile(
     r"^(STEMMA_|PYTHON(?!DONTWRITEBYTECODE)|VIRTUAL_ENV|CONDA_|UV_(?!HTTP_TIMEOUT|INDEX|DEFAULT_INDEX)"
-    r"|XDG_|MAKE|MFLAGS|GIT_(?!SSL)|PYTEST_)"
+    r"|XDG_|MAKE|MFLAGS|ARGS$|GIT_(?!SSL)|PYTEST_)"
 )
 
 

@@ -56,7 +56,8 @@ def test_errors_and_nothing_are_not(printed: str) -> None:
 
 
 def test_the_environment_is_a_strangers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("STEMMA_DATA", "PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "XDG_CACHE_HOME", "UV_CACHE_DIR"):
+    ours = ("STEMMA_DATA", "PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "ARGS", "XDG_CACHE_HOME", "UV_CACHE_DIR")
+    for name in ours:
         monkeypatch.setenv(name, "/somewhere")
     monkeypatch.setenv("PATH", os.pathsep.join(["/somewhere/bin", "/usr/bin"]))
     for name in ("SSL_CERT_FILE", "HTTPS_PROXY", "PIP_CERT"):
