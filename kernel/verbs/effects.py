@@ -16,7 +16,7 @@ from kernel.tree.digest import effects_digest
 from kernel.tree.model import Floor, StoredEffects
 from kernel.tree.places import on_path
 from kernel.verbs.env import Env, ReadTx, WriteTx
-from kernel.verbs.pages import CLIENT, mark_below, sealed
+from kernel.verbs.pages import CLIENT, sealed
 from kernel.verbs.records import Session
 from kernel.verbs.state import origin_of, path_state
 
@@ -74,12 +74,6 @@ def _memory_id(parent: Floor, index: int, write: MemoryWrite) -> str:
 def due(floor: Floor) -> bool:
     """Whether a floor that is sealed must keep a copy of the state."""
     return floor.effects is not None and (floor.mark.debt >= COPY_EVERY or floor.mark.size > MAX_STATE)
-
-
-def takes_plain(parent: Floor, effects: StoredEffects | None) -> bool:
-    """Whether a child with these effects can be sealed without reading the state."""
-    mark = mark_below(parent, effects)
-    return effects is None or (mark.debt < COPY_EVERY and mark.size <= MAX_STATE)
 
 
 async def checked(tx: ReadTx, parent: Floor, given: Given | None) -> StoredEffects | None:

@@ -50,6 +50,23 @@ async def test_everything_that_a_context_depends_on_changes_it(migrated_url: str
         assert await twice(client, session) == ["session", "one", "a"]
 
 
+async def test_live_values_of_either_layer_change_it(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
+        project = (await client.call("CreateProject", title="p")).project.project_id
+        config = {"system_prompt": "hp {{hp}}, luck {{luck}}"}
+        made = await client.call("CreateSession", project_id=project, config=config)
+        session = made.session.session_id
+        assert await twice(client, session) == ["hp , luck "]
+        for number in ("1", "2"):
+            for key, scope, target in (
+                ("hp", 2, {"session_id": session}),
+                ("luck", 3, {"project_id": project}),
+            ):
+                value = {"scope": scope, "key": key, "value_json": number}
+                await client.call("WriteState", **target, variables=[value])
+            assert await twice(client, session) == [f"hp {number}, luck {number}"]
+
+
 async def test_the_token_tax_is_of_now(migrated_url: str) -> None:
     async with running_service(migrated_url) as service, connect(service.address) as client:
         session = await client.new_session()

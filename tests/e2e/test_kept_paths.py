@@ -131,3 +131,24 @@ async def test_readers_at_once_get_the_same(migrated_url: str) -> None:
         )
         assert all(one == found[0] for one in found)
         assert len(found[0].floors) == 70
+
+
+async def test_a_sibling_that_commits_late_changes_the_positions_that_are_kept(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
+        session = await client.new_session()
+        here = {"session_id": session}
+        first = (await client.call("AppendFloor", **here, input=[user("one")])).floor.floor_id
+        await client.call("CreateBranch", **here, name="side", floor_id=first)
+        opened = (await client.call("OpenFloor", **here, input=[user("late")])).floor.floor_id
+        # The open floor has the place below the first: this one goes beside it, alone until that commits.
+        await client.call("AppendFloor", **here, branch="side", input=[user("beside")])
+
+        async def counted() -> list[int]:
+            path = await client.call("ListPath", **here, branch="side")
+            return [position.input_count for position in path.positions]
+
+        assert [await counted(), await counted()] == [[1, 1], [1, 1]]
+        await client.call("CommitFloor", floor_id=opened)
+        assert await counted() == [1, 2]
+        await client.call("EditFloor", floor_id=first, input=[user("1")], output=[assistant("2")])
+        assert await counted() == [2, 2]

@@ -75,7 +75,7 @@ def _of_archive(path: Path) -> Guess | None:
             for name in names[:_MEMBERS]:
                 with archive.open(name) as member:
                     found.append(_of_text(member.read(_HEAD), name))
-    except (BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, NotImplementedError):
+    except (BadZipFile, zlib.error, EOFError, ValueError, RuntimeError):
         return None
     formats = {one.format if one else None for one in found}
     return found[0] if len(formats) == 1 else None
