@@ -9,6 +9,7 @@ from kernel.generation.provider import (
     FailureReason,
     ProviderError,
     TextChunk,
+    ToolCallChunk,
     UsageChunk,
     not_valid,
 )
@@ -51,6 +52,8 @@ class Output:
         if isinstance(chunk, UsageChunk):
             self._usage = Usage(chunk.tokens_in, chunk.tokens_out)
             return
+        if isinstance(chunk, ToolCallChunk):
+            raise not_valid("The provider called a tool, and was given none.")
         self._check(chunk.text)
         is_text = isinstance(chunk, TextChunk)
         (self._text if is_text else self._reasoning).append(chunk.text)

@@ -42,11 +42,21 @@ def timed_out(message: str) -> ProviderError:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it. `parameters_json` is a JSON Schema; empty: no arguments."""
+
+    name: str
+    description: str = ""
+    parameters_json: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """Exactly what the model is sent: messages in their order, and how to sample."""
+    """Exactly what the model is sent: messages in their order, what it may call, how to sample."""
 
     messages: tuple[Message, ...]
     model: ModelConfig = field(default_factory=ModelConfig)
+    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,17 @@ class UsageChunk:
     tokens_out: int
 
 
-Chunk = TextChunk | ReasoningChunk | UsageChunk
+@dataclass(frozen=True, slots=True)
+class ToolCallChunk:
+    """A whole tool call, once its arguments are complete. `call_id` is the provider's own and unique
+    within the answer; `arguments_json` is what it sent, checked by nobody yet."""
+
+    call_id: str
+    name: str
+    arguments_json: str
+
+
+Chunk = TextChunk | ReasoningChunk | ToolCallChunk | UsageChunk
 
 
 class Provider(Protocol):
