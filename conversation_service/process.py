@@ -9,6 +9,7 @@ import structlog
 from pydantic import ValidationError
 
 from conversation_service.main import build
+from conversation_service.memory import keep_freed_memory
 from conversation_service.settings import (
     BadSettings,
     Settings,
@@ -54,6 +55,7 @@ def run() -> None:
 
 
 async def _one(settings: Settings, stop: asyncio.Event) -> None:
+    keep_freed_memory()
     async with build(settings) as service:
         _collect_rarely()
         _said(settings, service.address)

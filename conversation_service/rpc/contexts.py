@@ -1,27 +1,44 @@
 """ContextService."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 
 from stemma.conversation.v1 import context_service_pb2 as pb
-from stemma.kernel.v1 import context_pb2
 
 from conversation_service.rpc.common import config_of, content_of
 from kernel.errors import NotFound, invalid
 from kernel.generation.registry import Providers
-from kernel.prompt.assemble import Entry
+from kernel.prompt.config import Config
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, uuid_field
 from kernel.runs.context import Assembled, Place, assemble
 from kernel.runs.explain import Explained, diff, explain
+from kernel.runs.prefetched import prefetched, stateless
 from kernel.tree.model import PageContent
+from kernel.verbs.configs import NO_CONFIG
 from kernel.verbs.env import MAIN, Env, ReadTx, known_session
+from kernel.verbs.path_store import Basis, ContextReads, PathSource
 from kernel.verbs.queries import known_floor, path_end
 from kernel.verbs.records import Tip
 from kernel.wire.byte_cache import ByteCache
 from kernel.wire.config import config_pb
+from kernel.wire.explanations import entry_pb, explanation_bytes, explanation_pb
+from kernel.wire.floor_bytes import delimited, tags
 
 # Of the 4 MiB that an answer may have; the rest is for the explanation.
 _MAX_BYTES = 3 * 1024 * 1024 + 512 * 1024
+
+
+_EXPLANATION = tags(pb.AssembleContextResponse.DESCRIPTOR)["explanation"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    session_id: str
+    branch: str
+    floor_id: str
+    overrides: Config
+    given: PageContent | None
 
 
 class Contexts:
@@ -37,7 +54,9 @@ class Contexts:
             raise invalid("floor_id", "not together with branch")
         branch = branch_name(request.branch, MAIN)
         given = content_of(request.input.messages, "input.messages")
-        overrides = config_of(request.options.overrides, "options.overrides", self._providers)
+        overrides = NO_CONFIG
+        if request.options.HasField("overrides"):
+            overrides = config_of(request.options.overrides, "options.overrides", self._providers)
         tenant_id = call.identity.tenant_id
 
         def key(tip: Tip | None) -> Hashable | None:
@@ -46,21 +65,43 @@ class Contexts:
                 return None
             return tenant_id, session_id, tip, request.options.SerializeToString(deterministic=True)
 
-        if given is None:
-            tip = await self._env.store.tip(tenant_id, session_id, branch, floor_id)
-            if (kept := self._kept.get(key(tip))) is not None:
-                return kept
-        async with self._env.store.reading(tenant_id) as tx:
-            session = await known_session(tx, session_id)
-            place = await _place(tx, session_id, branch, floor_id, given)
-            assembled = await assemble(tx, self._env.codec, session, overrides, place, _MAX_BYTES)
-            now = key(await tx.tip(session_id, branch, floor_id))
+        wanted = _Wanted(session_id, branch, floor_id, overrides, given)
+        assembled = tip = None
+        async with self._env.store.glances(tenant_id) as source:
+            if given is None:
+                tip = await source.tip(session_id, branch, floor_id)
+                if (kept := self._kept.get(key(tip))) is not None:
+                    return kept
+            basis = await source.basis(session_id, branch, floor_id)
+            if basis is not None and basis.tip.pending_floor_id is None and stateless(basis):
+                assembled, tip = await self._assembled(source, basis, wanted), basis.tip
+        if assembled is None:
+            async with self._env.store.reading(tenant_id) as tx:
+                assembled, tip = await self._in_snapshot(tx, wanted)
         # The stored bytes are the field's own encoding: they go out as they are.
-        explanation = pb.AssembleContextResponse(explanation=_explanation(assembled))
-        answer = assembled.context.blob + explanation.SerializeToString(deterministic=True)
-        if now is not None:
+        answer = assembled.context.blob + delimited(_EXPLANATION, explanation_bytes(assembled))
+        if (now := key(tip)) is not None:
             self._kept.put(now, answer)
         return answer
+
+    async def _in_snapshot(self, tx: ReadTx, wanted: "_Wanted") -> tuple[Assembled, Tip | None]:
+        basis = await tx.basis(wanted.session_id, wanted.branch, wanted.floor_id)
+        if basis is not None and basis.tip.pending_floor_id is None:
+            return await self._assembled(tx, basis, wanted, tx), basis.tip
+        session = await known_session(tx, wanted.session_id)
+        place = await _place(tx, wanted.session_id, wanted.branch, wanted.floor_id, wanted.given)
+        assembled = await assemble(tx, self._env.codec, session, wanted.overrides, place, _MAX_BYTES)
+        return assembled, None
+
+    async def _assembled(
+        self, source: PathSource, basis: Basis, wanted: "_Wanted", state: ContextReads | None = None
+    ) -> Assembled:
+        """Below the basis's end."""
+        layers = basis.project.config, basis.session.config, wanted.overrides
+        trimmed = any(config.budget.max_input_tokens is not None for config in layers)
+        reads = await prefetched(source, basis, trimmed, _MAX_BYTES, state)
+        place = Place(basis.end, given=wanted.given)
+        return await assemble(reads, self._env.codec, basis.session, wanted.overrides, place, _MAX_BYTES)
 
     async def explain_floor(self, request: pb.ExplainFloorRequest, call: Call) -> bytes:
         floor_id = uuid_field(request.floor_id, "floor_id")
@@ -68,7 +109,7 @@ class Contexts:
             explained = await explain(tx, self._env.codec, floor_id, _MAX_BYTES)
         options = config_pb(explained.options)
         rest = pb.ExplainFloorResponse(
-            explanation=_explanation(explained.assembled),
+            explanation=explanation_pb(explained.assembled),
             recorded=explained.recorded,
             model=options.model,
             budget=options.budget,
@@ -83,9 +124,9 @@ class Contexts:
         return pb.DiffContextsResponse(
             left=_compared(found.left),
             right=_compared(found.right),
-            removed=map(_entry, found.removed),
-            added=map(_entry, found.added),
-            kept=map(_entry, found.kept),
+            removed=map(entry_pb, found.removed),
+            added=map(entry_pb, found.added),
+            kept=map(entry_pb, found.kept),
         )
 
 
@@ -103,42 +144,6 @@ async def _place(
             pages = [pending.input] if pending.input else []
             return Place(parent, pending.floor_id, pages, True, given)
     return Place(await path_end(tx, session_id, branch_name, floor_id), given=given)
-
-
-def _explanation(assembled: Assembled) -> context_pb2.Explanation:
-    selection = assembled.context.selection
-    return context_pb2.Explanation(
-        entries=map(_entry, selection.entries),
-        left_out=[
-            context_pb2.LeftOut(
-                floor_id=out.floor_id,
-                message_id=f"{out.page_id}.{out.index}" if out.page_id and out.floor_id else "",
-                tokens=out.tokens,
-                why=out.why,
-                memory_id=out.memory_id,
-            )
-            for out in selection.left_out
-        ],
-        tokens_in=selection.tokens_in,
-        tokens_on_path=selection.tokens_on_path,
-        tokens_abandoned=assembled.tokens_abandoned,
-        token_counter=assembled.token_counter,
-        config_version=assembled.config_version,
-        live_version=assembled.live_version,
-        context_digest=assembled.context.digest,
-        missing_variables=assembled.head.missing,
-    )
-
-
-def _entry(entry: Entry) -> context_pb2.ContextEntry:
-    return context_pb2.ContextEntry(
-        floor_id=entry.floor_id,
-        page_id=entry.page_id if entry.message_id else "",
-        message_id=entry.message_id,
-        tokens=entry.fact.tokens,
-        why=entry.why,
-        memory_id=entry.memory_id,
-    )
 
 
 def _compared(explained: Explained) -> pb.ComparedContext:

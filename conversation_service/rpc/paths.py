@@ -1,7 +1,7 @@
-"""FloorService.ListPath: from kept bytes where they are known, else from the database in one snapshot."""
+"""FloorService.ListPath: from kept bytes where they are known, else from rows of the database."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stemma.conversation.v1 import floor_service_pb2 as pb
 from stemma.kernel.v1 import floor_pb2
@@ -11,15 +11,14 @@ from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, enum_field, uuid_field
 from kernel.rpc.tokens import Json, PageTokens
-from kernel.tree.model import Floor, Place
-from kernel.tree.places import Chain
-from kernel.tree.positions import Sibling, positions
-from kernel.verbs.answers import Shown, before, last_message, shown
+from kernel.verbs.answers import Shown, shown
 from kernel.verbs.env import MAIN, Env, ReadTx
-from kernel.verbs.queries import PAGE_BYTES, fitting, known_floor, path_end
+from kernel.verbs.queries import PAGE_BYTES, known_floor, path_end
 from kernel.verbs.records import Tip
-from kernel.wire.floor_bytes import delimited, floor_bytes, position_bytes, tags
-from kernel.wire.path_cache import Entry, PathCache, places
+from kernel.wire.floor_bytes import delimited, floor_bytes, tags
+from kernel.wire.path_cache import PathCache
+from kernel.wire.path_chunks import Positioned
+from kernel.wire.path_reader import PathFields, PathReader
 
 _TAGS = tags(pb.ListPathResponse.DESCRIPTOR)
 
@@ -46,24 +45,29 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Entries of the path in the order asked for, maybe more than fit one answer."""
+    """The page by depth, maybe more than fits one answer."""
 
     tip: Tip
-    entries: Sequence[Entry]
-    pending: Shown | None
+    pieces: Sequence[Positioned]
+    pending: Shown | None = None
 
 
 class Paths:
     def __init__(self, env: Env, tokens: PageTokens, cache: PathCache) -> None:
         self._env = env
         self._tokens = tokens
-        self._cache = cache
+        self._reader = PathReader(cache, PathFields(_TAGS["floors"], _TAGS["positions"]))
 
     async def list_path(self, request: pb.ListPathRequest, call: Call) -> bytes:
         asked, page = self._asked(request, call)
         tenant_id = call.identity.tenant_id
-        tip = await self._env.store.tip(tenant_id, asked.session_id, asked.branch, asked.floor_id)
-        found = self._kept(tenant_id, asked, page.size, tip)
+        async with self._env.store.glances(tenant_id) as source:
+            tip = await source.tip(asked.session_id, asked.branch, asked.floor_id)
+            found = None
+            if tip is not None and not _may_pend(asked, tip, page.size):
+                first, last = asked.range(tip.place.depth, page.size)
+                pieces = await self._reader.glanced(source, tenant_id, asked.session_id, tip, first, last)
+                found = None if pieces is None else _Found(tip, pieces)
         if found is None:
             async with self._env.store.reading(tenant_id) as tx:
                 found = await self._read(tx, tenant_id, asked, page.size)
@@ -82,74 +86,27 @@ class Paths:
         head_first = order == floor_pb2.PATH_ORDER_HEAD_FIRST
         return _Asked(session_id, branch, pinned, head_first, from_depth, not floor_id), page
 
-    def _kept(self, tenant_id: str, asked: _Asked, size: int, tip: Tip | None) -> _Found | None:
-        """The page without a look at the floors; None when part of it is not kept, or not committed."""
-        if tip is None or tip.pending_floor_id is not None:
-            return None
-        first, last = asked.range(tip.place.depth, size)
-        if asked.with_pending and asked.floor_id and last == tip.place.depth:
-            return None  # The end of a listing that began at another head: what is pending now, is not known.
-        chain = self._cache.chain(tenant_id, asked.session_id, tip.place, first)
-        if chain is None:
-            return None
-        entries = self._cache.get(tenant_id, asked.session_id, tip.forks, places(chain, first, last))
-        if entries is None or any(entry.position is None for entry in entries):
-            return None
-        return _Found(tip, entries[::-1] if asked.head_first else entries, None)
-
     async def _read(self, tx: ReadTx, tenant_id: str, asked: _Asked, size: int) -> _Found:
+        """In one snapshot: errors, pending floors, and pages too large to be read at once."""
         tip = await tx.tip(asked.session_id, asked.branch, asked.floor_id)
         if tip is None:
             await path_end(tx, asked.session_id, asked.branch, asked.floor_id)
             raise AssertionError("a path has an end, or an error says why not")
         pending = await _pending(tx, asked) if asked.with_pending else None
         first, last = asked.range(tip.place.depth, size)
-        if last < first:
-            return _Found(tip, (), pending)
-        chain = self._cache.chain(tenant_id, asked.session_id, tip.place, first)
-        if chain is None:
-            chain = await tx.chain(asked.session_id, tip.place)
-            self._cache.learn(tenant_id, asked.session_id, chain)
-        entries = await self._entries(tx, tenant_id, asked, tip, chain, first, last)
-        return _Found(tip, entries[::-1] if asked.head_first else entries, pending)
-
-    async def _entries(
-        self, tx: ReadTx, tenant_id: str, asked: _Asked, tip: Tip, chain: Chain, first: int, last: int
-    ) -> list[Entry]:
-        """By depth: floors that are kept, or as many from the asked end as fit; positions of now."""
-        session_id = asked.session_id
-        kept = self._cache.get(tenant_id, session_id, tip.forks, places(chain, first, last))
-        if kept is None:
-            floors = await tx.path_page(
-                session_id, tip.place, first, last, head_first=asked.head_first, max_bytes=PAGE_BYTES
-            )
-            first, last = floors[0].place.depth, floors[-1].place.depth
-            kept = _shown(floors, await before(tx, floors[0]))
-        numbers = await _positions(tx, session_id, tip.place, first, last)
-        entries = [replace(entry, position=numbers[entry.floor_id]) for entry in kept]
-        at = places(chain, first, last)
-        self._cache.put(tenant_id, session_id, tip.forks, zip(at, entries, strict=True))
-        return entries
+        pieces = await self._reader.read(
+            tx, tenant_id, asked.session_id, tip, first, last, head_first=asked.head_first
+        )
+        return _Found(tip, pieces, pending)
 
 
-def _shown(floors: Sequence[Floor], previous: str) -> list[Entry]:
-    """Entries without positions; `previous` is the id of the message before the first floor's."""
-    entries = []
-    for floor in floors:
-        entries.append(Entry(floor.floor_id, floor_bytes(Shown(floor, previous)), None))
-        previous = last_message(floor) or previous
-    return entries
-
-
-async def _positions(tx: ReadTx, session_id: str, end: Place, low: int, high: int) -> dict[str, bytes]:
-    siblings: dict[str, list[Sibling]] = {}
-    for parent_id, sibling in await tx.path_siblings(session_id, end, low, high):
-        siblings.setdefault(parent_id, []).append(sibling)
-    return {
-        floor_id: position_bytes(position)
-        for group in siblings.values()
-        for floor_id, position in positions(group).items()
-    }
+def _may_pend(asked: _Asked, tip: Tip, size: int) -> bool:
+    """Whether a pending floor may have to be shown behind this page."""
+    if tip.pending_floor_id is not None:
+        return True
+    # The end of a listing that began at another head: what is pending now, is not known.
+    pinned = asked.with_pending and bool(asked.floor_id)
+    return pinned and asked.range(tip.place.depth, size)[1] == tip.place.depth
 
 
 async def _pending(tx: ReadTx, asked: _Asked) -> Shown | None:
@@ -162,19 +119,36 @@ async def _pending(tx: ReadTx, asked: _Asked) -> Shown | None:
 def _answer(asked: _Asked, page: Listing, found: _Found) -> bytes:
     depth = found.tip.place.depth
     first, last = asked.range(depth, page.size)
-    count = fitting([len(entry.floor) for entry in found.entries])
-    entries = found.entries[:count]
+    floors, positions, count = _fitting(found.pieces, asked.head_first)
     if asked.head_first:
         end = last - count
         more, at_end = end >= 1 and count > 0, last == depth or not count
     else:
         end = first + count
         more, at_end = end <= depth and count > 0, end > depth
-    parts = [delimited(_TAGS["floors"], entry.floor) for entry in entries]
-    parts += [delimited(_TAGS["positions"], entry.position or b"") for entry in entries]
-    parts.append(delimited(_TAGS["head_floor_id"], found.tip.floor_id.encode()))
+    parts = [*floors, *positions, delimited(_TAGS["head_floor_id"], found.tip.floor_id.encode())]
     if more:
         parts.append(delimited(_TAGS["next_page_token"], page.token([found.tip.floor_id, end]).encode()))
     if found.pending is not None and at_end:
         parts.append(delimited(_TAGS["pending_floor"], floor_bytes(found.pending)))
     return b"".join(parts)
+
+
+def _fitting(pieces: Sequence[Positioned], head_first: bool) -> tuple[list[bytes], list[bytes], int]:
+    """What fits one answer, and always one floor: floors, their positions, and how many they are."""
+    floors: list[bytes] = []
+    positions: list[bytes] = []
+    room, total = PAGE_BYTES, 0
+    for piece in reversed(pieces) if head_first else pieces:
+        count = (
+            len(piece)
+            if piece.size <= room
+            else max(piece.fitting(room, backwards=head_first), 0 if total else 1)
+        )
+        fields = piece.cut(count, backwards=head_first)
+        floors.append(fields[0])
+        positions.append(fields[1])
+        room, total = room - piece.size, total + count
+        if count < len(piece):
+            break
+    return floors, positions, total

@@ -10,6 +10,7 @@ and the last turn always stay.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kernel.prompt.config import BudgetConfig
 from kernel.prompt.memory import NO_MEMORY, MemoryBlock
@@ -21,8 +22,7 @@ SYSTEM_PROMPT, MEMORY, PATH, PENDING, INPUT = "system_prompt", "memory", "path",
 HIDDEN, BUDGET, SUMMARY = "hidden", "budget", "summary"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One floor's share of the context; `floor_id` is empty for an input given with the call."""
 
     floor_id: str
@@ -38,14 +38,13 @@ class Turn:
         return sum(fact.tokens for page in self.pages for fact in page.facts if not fact.hidden)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A message of the context. `index` is its place in its page, or among the remembered items; a
     remembered item names the floor that wrote it last."""
 
     floor_id: str
     page_id: str
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple has a method of that name
     fact: MessageFacts
     why: str
     memory_id: str = ""
@@ -159,4 +158,5 @@ def render(
         if entry.page_id not in frames:
             frames[entry.page_id] = split(bodies[entry.page_id])
         blobs.append(frames[entry.page_id][entry.index])
-    return Context(selection, b"".join(blobs), context_digest(blobs).hex())
+    blob = b"".join(blobs)
+    return Context(selection, blob, context_digest([blob]).hex())

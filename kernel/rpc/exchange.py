@@ -79,7 +79,7 @@ class Exchange:
         self.stall_seconds: float | None = None
 
     def metadata(self) -> Metadata:
-        return tuple((key, value) for key, value in self.context.invocation_metadata() or ())
+        return tuple(self.context.invocation_metadata() or ())
 
     def call(self) -> Call:
         return Call(self.identity, self.request_id, self.method.name, self.deadline, self.accept)

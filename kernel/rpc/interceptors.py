@@ -6,16 +6,15 @@ fill it in, raise a StemmaError, or go on with `proceed`.
 """
 
 import asyncio
-import functools
 import re
 import time
-import uuid
 from collections.abc import Sequence
 
 import grpc
 import structlog
 from google.rpc import status_pb2
 from grpc import aio
+from uuid_utils import uuid4
 
 from kernel.errors import DeadlineExceeded, StemmaError, Unavailable
 from kernel.rpc.admission import Gate
@@ -58,12 +57,13 @@ def chain(steps: Sequence[Step], innermost: Proceed) -> Proceed:
     """The steps around `innermost`, the first one outermost."""
     proceed = innermost
     for step in reversed(steps):
-        proceed = functools.partial(_call_step, step, proceed)
+        proceed = _before(step, proceed)
     return proceed
 
 
-async def _call_step(step: Step, proceed: Proceed, exchange: Exchange) -> bytes:
-    return await step(exchange, proceed)
+def _before(step: Step, proceed: Proceed) -> Proceed:
+    # No coroutine of its own around each step: every call goes through all of them.
+    return lambda exchange: step(exchange, proceed)
 
 
 async def request_id(exchange: Exchange, proceed: Proceed) -> bytes:
@@ -81,7 +81,7 @@ def request_id_of(metadata: Metadata) -> str:
     """The caller's, where it is usable, else a new one."""
     given = next((value for key, value in metadata if key == "x-request-id"), "")
     usable = isinstance(given, str) and _VISIBLE.fullmatch(given)
-    return str(given) if usable else str(uuid.uuid4())
+    return str(given) if usable else str(uuid4())
 
 
 async def access_line(exchange: Exchange, proceed: Proceed) -> bytes:
@@ -129,7 +129,7 @@ def _stray_cancellation() -> status_pb2.Status:
 
 def unexpected(error: Exception) -> status_pb2.Status:
     """INTERNAL, with the id under which the error is in the log."""
-    error_id = str(uuid.uuid4())
+    error_id = str(uuid4())
     _log.error("unexpected error", error_id=error_id, exc_info=error)
     return internal_status(error_id)
 

@@ -1,5 +1,6 @@
 """Logs: structlog to stderr, one line each. Requests and stored text are never logged."""
 
+import json
 import logging
 import sys
 import traceback
@@ -61,4 +62,6 @@ def _cut(line: str) -> str:
 def _renderer(style: str) -> Processor:
     if style == "console":
         return structlog.dev.ConsoleRenderer(colors=False)
-    return structlog.processors.JSONRenderer()
+    # One encoder for all lines: `json.dumps` would make one for each.
+    encode = json.JSONEncoder(default=repr).encode
+    return lambda _logger, _method, event: encode(event)

@@ -21,6 +21,7 @@ MAX_METADATA_KEY = 128
 
 # Enough to see what is wrong; a list of a thousand bad messages has a thousand.
 _MAX_VIOLATIONS = 20
+_ROLES = frozenset(message_pb2.Role.DESCRIPTOR.values_by_number) - {message_pb2.ROLE_UNSPECIFIED}
 
 
 def check_messages(messages: Sequence[message_pb2.Message], field: str, *, required: bool = False) -> None:
@@ -28,9 +29,24 @@ def check_messages(messages: Sequence[message_pb2.Message], field: str, *, requi
 
     A list holds at most 1,000 messages, 1 MiB each and 3 MiB together, as serialised.
     """
+    if len(messages) == 1 and _is_plain(messages[0]):
+        return
     found = list(itertools.islice(_of_list(messages, field, required), _MAX_VIOLATIONS))
     if found:
         raise Invalid(*found)
+
+
+def _is_plain(message: message_pb2.Message) -> bool:
+    """Whether it is a text and no more, as most are, and nothing is wrong with it."""
+    parts = message.parts
+    if message.role not in _ROLES or message.name or len(parts) != 1 or message.metadata:
+        return False
+    (part,) = parts
+    return (
+        part.WhichOneof("kind") == "text"
+        and "\0" not in part.text.text
+        and message.ByteSize() <= MAX_MESSAGE_BYTES
+    )
 
 
 def _of_list(messages: Sequence[message_pb2.Message], field: str, required: bool) -> Iterator[Violation]:
@@ -55,7 +71,7 @@ def _of_list(messages: Sequence[message_pb2.Message], field: str, required: bool
 def _of_message(message: message_pb2.Message, path: str) -> Iterator[Violation]:
     if message.role == message_pb2.ROLE_UNSPECIFIED:
         yield Violation(f"{path}.role", "is required")
-    elif message.role not in message_pb2.Role.DESCRIPTOR.values_by_number:
+    elif message.role not in _ROLES:
         yield Violation(f"{path}.role", "is not a known Role")
     yield from _text(message.name, f"{path}.name", maximum=MAX_NAME)
     if not message.parts:

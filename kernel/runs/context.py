@@ -11,7 +11,8 @@ from kernel.prompt.tokens import ESTIMATE
 from kernel.runs.head import NO_HEAD, Head, head_of
 from kernel.tree.model import Floor, FloorOutline, Page, PageContent, PageOutline
 from kernel.verbs import configs
-from kernel.verbs.env import Codec, ReadTx
+from kernel.verbs.env import Codec
+from kernel.verbs.path_store import ContextReads
 from kernel.verbs.records import Session
 from kernel.verbs.state import visible_state
 
@@ -44,7 +45,7 @@ class Place:
 
 
 async def assemble(
-    tx: ReadTx, codec: Codec, session: Session, overrides: Config, place: Place, max_bytes: int
+    tx: ContextReads, codec: Codec, session: Session, overrides: Config, place: Place, max_bytes: int
 ) -> Assembled:
     """The messages for the path to `place`, and why each is there.
 
@@ -91,14 +92,14 @@ def record_of(assembled: Assembled, floor: Floor) -> PromptRecord:
     )
 
 
-async def turns_of(tx: ReadTx, session: Session, place: Place) -> tuple[list[FloorOutline], list[Turn]]:
+async def turns_of(tx: ContextReads, session: Session, place: Place) -> tuple[list[FloorOutline], list[Turn]]:
     """The path's floors, and all turns: theirs, then those of the place itself."""
     outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
     return outlines, [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
 
 
 async def joined(
-    tx: ReadTx,
+    tx: ContextReads,
     session: Session,
     place: Place,
     outlines: Sequence[FloorOutline],
@@ -132,13 +133,12 @@ def _refuse_too_large(kept: Sequence[FloorOutline], max_bytes: int) -> None:
 
 
 async def _bodies(
-    tx: ReadTx, session: Session, place: Place, kept: Sequence[FloorOutline]
+    tx: ContextReads, session: Session, place: Place, kept: Sequence[FloorOutline]
 ) -> dict[str, bytes]:
-    pages = list(place.pending)
+    found: dict[str, bytes] = {}
     if kept:
-        floors = await tx.path(session.session_id, place.end.place, kept[0].depth, kept[-1].depth)
-        pages += [page for floor in floors for page in floor.pages]
-    bodies = {page.page_id: page.content.blob for page in pages}
+        found = await tx.path_bodies(session.session_id, place.end.place, kept[0].depth, kept[-1].depth)
+    bodies = found | {page.page_id: page.content.blob for page in place.pending}
     if place.given is not None:
         bodies[INPUT] = place.given.blob
     return bodies

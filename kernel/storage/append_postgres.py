@@ -16,7 +16,7 @@ import asyncpg
 from sqlalchemy.dialects import postgresql
 
 from kernel.storage import answer_rows, hot
-from kernel.tree.model import Branch
+from kernel.storage.pg_arrays import encoder
 from kernel.verbs.records import (
     Absent,
     AppendRecord,
@@ -30,10 +30,17 @@ from kernel.verbs.records import (
 )
 
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
-_NAMES = list(hot.TYPES)
-_ARRAYS = ", ".join(
-    f"${n}::{hot.TYPES[name].compile(dialect=_DIALECT)}[]" for n, name in enumerate(_NAMES, 1)
-)
+# A page or effects may have some MiB.
+_LARGE = {"input_blob", "output_blob", "effects"}
+_ENCODERS = [encoder(hot.TYPES[name], large=name in _LARGE) for name in hot.NAMES]
+
+
+def _array(number: int, name: str) -> str:
+    as_text = "" if name in _LARGE else "::text"
+    return f"${number}{as_text}::{hot.TYPES[name].compile(dialect=_DIALECT)}[]"
+
+
+_ARRAYS = ", ".join(_array(number, name) for number, name in enumerate(hot.NAMES, 1))
 _FLOOR = ", ".join(hot.FLOOR_NAMES)
 _UTC = 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'
 
@@ -44,7 +51,7 @@ def _iso(column: str) -> str:
 
 # What `answer_rows.answer` reads; the branch as it is after the commit.
 _ANSWER = f"""json_build_object(
-    'session_id', w.session_id, 'floor_id', w.floor_id, 'floor_state', w.floor_state,
+    'session_id', w.session_id, 'floor_id', w.floor_id, 'floor_state', w.state,
     'input_page_id', coalesce(w.input_page_id::text, ''),
     'output_page_id', coalesce(w.output_page_id::text, ''),
     'branch', json_build_object(
@@ -54,9 +61,9 @@ _ANSWER = f"""json_build_object(
 
 APPEND = f"""
 WITH item AS MATERIALIZED (
-    SELECT * FROM unnest({_ARRAYS}) WITH ORDINALITY AS i({", ".join(_NAMES)}, n)
+    SELECT * FROM unnest({_ARRAYS}) WITH ORDINALITY AS i({", ".join(hot.NAMES)}, n)
 ), held AS MATERIALIZED (
-    SELECT i.n, s.project_id, CASE WHEN NOT s.project_archived THEN s.state END AS session_state,
+    SELECT i.*, s.project_id, CASE WHEN NOT s.project_archived THEN s.state END AS session_state,
         b.head_floor_id, b.pending_floor_id, b.version, b.create_time AS branch_time
     FROM item i
     JOIN session s ON s.tenant_id = i.tenant_id AND s.session_id = i.session_id
@@ -64,28 +71,26 @@ WITH item AS MATERIALIZED (
     ORDER BY s.tenant_id, s.session_id
     FOR UPDATE OF s, b
 ), judged AS MATERIALIZED (
-    SELECT i.n, h.project_id, h.version, h.branch_time, h.head_floor_id, h.pending_floor_id, q.answer,
+    SELECT h.*, q.answer,
         CASE
-            WHEN q.fingerprint = i.fingerprint THEN 'replayed'
+            WHEN q.fingerprint = h.fingerprint THEN 'replayed'
             WHEN q.fingerprint IS NOT NULL THEN 'reused'
             WHEN h.session_state IS DISTINCT FROM 'active' THEN 'absent'
             WHEN h.pending_floor_id IS NOT NULL THEN 'blocked'
-            WHEN h.head_floor_id <> i.expected_head THEN 'stale'
-            WHEN i.opens_segment AND i.segment <= (
-                SELECT max(x.segment) FROM segment x WHERE x.tenant_id = i.tenant_id
-                AND x.session_id = i.session_id) THEN 'taken'
-            WHEN i.depth <= (
-                SELECT max(x.depth) FROM floor x WHERE x.tenant_id = i.tenant_id
-                AND x.session_id = i.session_id AND x.segment = i.segment) THEN 'taken'
+            WHEN h.head_floor_id <> h.expected_head THEN 'stale'
+            WHEN h.opens_segment AND h.segment <= (
+                SELECT max(x.segment) FROM segment x WHERE x.tenant_id = h.tenant_id
+                AND x.session_id = h.session_id) THEN 'taken'
+            WHEN h.depth <= (
+                SELECT max(x.depth) FROM floor x WHERE x.tenant_id = h.tenant_id
+                AND x.session_id = h.session_id AND x.segment = h.segment) THEN 'taken'
             ELSE 'committed'
         END AS outcome
-    FROM item i
-    LEFT JOIN held h ON h.n = i.n
-    LEFT JOIN request q ON q.tenant_id = i.tenant_id AND q.principal = i.request_principal
-        AND q.method = i.method AND q.request_id = i.request_id
-), w AS MATERIALIZED (
-    SELECT i.*, i.state AS floor_state, j.project_id, j.version, j.branch_time
-    FROM item i JOIN judged j ON j.n = i.n WHERE j.outcome = 'committed'
+    FROM held h
+    LEFT JOIN request q ON q.tenant_id = h.tenant_id AND q.principal = h.request_principal
+        AND q.method = h.method AND q.request_id = h.request_id
+), w AS NOT MATERIALIZED (
+    SELECT * FROM judged WHERE outcome = 'committed'
 ), new_segment AS (
     INSERT INTO segment (tenant_id, session_id, segment, parent_segment, parent_depth)
     SELECT tenant_id, session_id, segment, parent_segment, parent_depth FROM w WHERE opens_segment
@@ -127,22 +132,25 @@ WITH item AS MATERIALIZED (
         w.event_id, 'floor.committed', w.session_id, w.floor_id, w.payload, w.commit_time
     FROM w JOIN advanced a USING (tenant_id, project_id) JOIN counted c USING (tenant_id, project_id)
 )
-SELECT outcome, version, branch_time, head_floor_id, pending_floor_id, answer FROM judged ORDER BY n
+SELECT n, outcome, version, branch_time, head_floor_id, pending_floor_id, answer FROM judged
 """
 
 
 async def append_batch(connection: asyncpg.Connection, records: Sequence[AppendRecord]) -> list[Outcome]:
     """One statement, one implicit transaction. Raises what the driver raises, with nothing written."""
-    items = [hot.values(record) for record in records]
-    arrays = [[item[name] for item in items] for name in _NAMES]
-    found = await connection.fetch(APPEND, *arrays)
-    return [_outcome(record, row) for record, row in zip(records, found, strict=True)]
+    columns = zip(*map(hot.values, records), strict=True)
+    arrays = [encode(column) for encode, column in zip(_ENCODERS, columns, strict=True)]
+    found = {row["n"]: row for row in await connection.fetch(APPEND, *arrays)}
+    return [_outcome(record, found.get(number)) for number, record in enumerate(records, 1)]
 
 
 def _outcome(record: AppendRecord, row: Any) -> Outcome:
+    """`row` is None where there is no such session or branch."""
+    if row is None:
+        return Absent()
     match row["outcome"]:
         case "committed":
-            return Committed(_moved(record, row))
+            return Committed(hot.moved(record, row["version"], row["branch_time"]))
         case "replayed":
             return Replayed(answer_rows.answer(row["answer"]))
         case "reused":
@@ -155,18 +163,3 @@ def _outcome(record: AppendRecord, row: Any) -> Outcome:
             return PlaceTaken()
         case _:
             return Absent()
-
-
-def _moved(record: AppendRecord, row: Any) -> Branch:
-    floor = record.floor
-    assert floor.commit_time is not None
-    return Branch(
-        record.branch,
-        floor.floor_id,
-        None,
-        None,
-        floor.place.depth,
-        row["version"] + 1,
-        row["branch_time"],
-        floor.commit_time,
-    )

@@ -17,12 +17,15 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from kernel.errors import FailedPrecondition
+from kernel.storage.driver_pool import DriverPool
 from kernel.storage.failures import translated
 
 T = TypeVar("T")
 
 _SQLITE_READERS = 4
 _POSTGRES_CONNECTIONS = 8
+# And those of the hot statements: batches of appends under way at once; looks at a session.
+HOT_WRITERS, _HOT_READERS = 2, 4
 # How long a call waits for a connection before it is told UNAVAILABLE, in seconds.
 _POOL_WAIT = 1.5
 # And for a server that takes a connection and says nothing.
@@ -32,6 +35,10 @@ _CONNECT_WAIT = 1.8
 # Every statement has a key to go by. Before its first ANALYZE PostgreSQL does not know how large a table
 # is, and may read it whole for each of a batch; and no statement here is worth compiling.
 _PLANNER = {"enable_seqscan": "off", "jit": "off"}
+# The hot statements are the same for ever, and planned once: a plan takes as long as a batch of few turns.
+_HOT_PLANNER = {**_PLANNER, "plan_cache_mode": "force_generic_plan"}
+# Of a URL's options, what SQLAlchemy keeps for itself.
+_NOT_THE_DRIVERS = ("async_creator_fn", "prepared_statement_cache_size", "prepared_statement_name_func")
 
 
 def database_url(url: str) -> URL:
@@ -53,6 +60,8 @@ class Engines:
         self._url = database_url(url)
         self.dialect = self._url.get_backend_name()
         self._lock: TextIO | None = None
+        # PostgreSQL's connections of the hot statements; SQLite has none of their own.
+        self.hot: tuple[DriverPool, ...] = ()
         if self.dialect == "sqlite":
             self._writer = _sqlite_engine(self._url, writer=True)
             self._reader = _sqlite_engine(self._url, writer=False)
@@ -65,6 +74,14 @@ class Engines:
                 hide_parameters=True,
                 connect_args={"timeout": _CONNECT_WAIT, "server_settings": _PLANNER},
             )
+            self._hot_writers = DriverPool(self._driver_options(), HOT_WRITERS, _CONNECT_WAIT)
+            self._hot_readers = DriverPool(self._driver_options(), _HOT_READERS, _CONNECT_WAIT)
+            self.hot = (self._hot_writers, self._hot_readers)
+
+    def _driver_options(self) -> dict[str, Any]:
+        _, options = self._writer.dialect.create_connect_args(self._url)
+        ours = {"timeout": _CONNECT_WAIT, "server_settings": _HOT_PLANNER}
+        return {name: value for name, value in options.items() if name not in _NOT_THE_DRIVERS} | ours
 
     @property
     def sql(self) -> Dialect:
@@ -108,15 +125,20 @@ class Engines:
 
     @asynccontextmanager
     async def driver(self, *, writes: bool = True) -> AsyncIterator[Any]:
-        """A side's own connection, for hot statements: asyncpg's, or a SqliteThread."""
+        """A side's connection for one hot statement: asyncpg's, kept for such alone, or a SqliteThread."""
         with translated():
-            async with (self._writer if writes else self._reader).connect() as connection:
-                raw = (await connection.get_raw_connection()).driver_connection
-                yield SqliteThread(raw) if self.dialect == "sqlite" else raw
+            if self.dialect == "postgresql":
+                async with (self._hot_writers if writes else self._hot_readers).one() as connection:
+                    yield connection
+                return
+            async with (self._writer if writes else self._reader).connect() as checked_out:
+                yield SqliteThread((await checked_out.get_raw_connection()).driver_connection)
 
     async def close(self) -> None:
         await self._reader.dispose()
         await self._writer.dispose()
+        for pool in self.hot:
+            await pool.close()
         if self._lock is not None:
             self._lock.close()
             self._lock = None

@@ -17,6 +17,7 @@ from sqlalchemy import (
 
 from kernel.storage import rows
 from kernel.storage import tables as t
+from kernel.storage.context_rows import ContextRowReads
 from kernel.storage.lookups import looked_up
 from kernel.storage.projects import ProjectReads
 from kernel.storage.prompts import PromptReads
@@ -24,7 +25,7 @@ from kernel.storage.reads import Reads
 from kernel.storage.search import SearchReads
 from kernel.storage.states import StateReads
 from kernel.tree.model import Floor, FloorOutline, FloorState, Page, Place
-from kernel.tree.places import Link, Segment
+from kernel.tree.places import Segment
 from kernel.tree.positions import Sibling
 
 _COMMITTED = FloorState.COMMITTED.value
@@ -38,7 +39,7 @@ _OUTLINE = ("floor_id", "depth", "input_page_id", "input_facts", "output_page_id
 _SIBLING = ("floor_id", "ordinal", "input_page_id", "output_page_id")
 
 
-class PathReads(Reads, ProjectReads, StateReads, PromptReads, SearchReads):
+class PathReads(ContextRowReads, Reads, ProjectReads, StateReads, PromptReads, SearchReads):
     def _chain(self, session_id: str, place: Place, first: int) -> CTE:
         """(segment, low, high): the path to `place`, walked up only as far as depth `first`."""
         seg = t.segment
@@ -60,10 +61,8 @@ class PathReads(Reads, ProjectReads, StateReads, PromptReads, SearchReads):
         )
         return chain.union_all(up)
 
-    async def chain(self, session_id: str, place: Place) -> list[Link]:
-        chain = self._chain(session_id, place, 0)
-        found = await self.all(select(chain.c.segment, chain.c.low, chain.c.high).order_by(chain.c.high))
-        return [Link(row["segment"], row["low"] or 0, row["high"]) for row in found]
+    async def _fetch(self, text: str, arguments: tuple[Any, ...]) -> Sequence[Any]:
+        return (await self._connection.exec_driver_sql(text, arguments)).all()
 
     async def path(self, session_id: str, place: Place, first: int, last: int) -> list[Floor]:
         query = self._path(rows.FLOOR_COLUMNS, session_id, place, first, last)
@@ -105,7 +104,7 @@ class PathReads(Reads, ProjectReads, StateReads, PromptReads, SearchReads):
         return query.order_by(query.selected_columns.depth)
 
     def _looked_up(self, outer: FromClause, table: FromClause, *more: Any) -> Select[Any]:
-        return looked_up(self._connection.dialect.name, outer, table, *more)
+        return looked_up(self._dialect, outer, table, *more)
 
     async def path_siblings(
         self, session_id: str, place: Place, first: int, last: int

@@ -8,12 +8,12 @@ from sqlalchemy import ColumnElement, Select, Table, and_, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from kernel.errors import request_id_reused
-from kernel.storage import rows, tips
+from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer
 from kernel.storage.types import Id, Time
 from kernel.tree.model import Branch, Floor, HeadMove, Page, Place
-from kernel.verbs.records import Answer, PlacedEvent, Request, Run, Session, SessionOrder, Tip
+from kernel.verbs.records import Answer, PlacedEvent, Request, Run, Session, SessionOrder
 from kernel.verbs.store import SessionFilter
 
 # Beside a floor's columns, some of which have the same names.
@@ -29,6 +29,7 @@ class Scoped:
 
     def __init__(self, connection: AsyncConnection, tenant_id: str) -> None:
         self._connection = connection
+        self._dialect = connection.dialect.name
         self._tenant = tenant_id
 
     def where(self, table: Table, **equals: object) -> ColumnElement[bool]:
@@ -103,11 +104,6 @@ class Reads(Scoped):
         )
         row = await self.one(query)
         return row and (_branch(row), rows.floor(row))
-
-    async def tip(self, session_id: str, branch: str, floor_id: str) -> Tip | None:
-        dialect = self._connection.dialect
-        text, arguments = tips.statement(dialect, self._tenant, session_id, branch, floor_id)
-        return tips.tip(dialect, (await self._connection.exec_driver_sql(text, arguments)).one_or_none())
 
     async def branches(self, session_id: str, after: str, limit: int) -> list[Branch]:
         query = (

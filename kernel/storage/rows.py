@@ -5,12 +5,13 @@ import struct
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from kernel.errors import DataLoss
 from kernel.prompt.config_text import config_from_text
 from kernel.storage import tables as t
-from kernel.tree.digest import effects_digest, page_digest
+from kernel.tree.digest import effects_digest, fails_its_digest, page_digest
 from kernel.tree.model import (
     Branch,
     Floor,
@@ -44,6 +45,8 @@ def pack_facts(facts: tuple[MessageFacts, ...]) -> bytes:
     return b"".join(_FACT.pack(f.role | (_HIDDEN if f.hidden else 0), f.tokens) for f in facts)
 
 
+# Most pages hold one message, of a role and some hundred tokens: a path has the same ones many times.
+@lru_cache(maxsize=4096)
 def unpack_facts(packed: bytes) -> tuple[MessageFacts, ...]:
     return tuple(
         MessageFacts(Role(head & ~_HIDDEN), bool(head & _HIDDEN), tokens)
@@ -62,9 +65,7 @@ def _page(row: Row, prefix: str, slot: Slot, floor_id: str, *, check: bool = Tru
         and blob is not None
         and page_digest(slot, row[f"{prefix}partial"], blob) != row[f"{prefix}digest"]
     ):
-        raise DataLoss(
-            "DIGEST_MISMATCH", "A stored page fails its digest: run `stemma verify`.", {"page_id": page_id}
-        )
+        raise fails_its_digest(page_id)
     return Page(
         page_id,
         row[f"{prefix}origin_id"] or floor_id,

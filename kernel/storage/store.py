@@ -6,21 +6,22 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from kernel.storage import append_postgres, append_sqlite, tips
+from kernel.errors import StemmaError
+from kernel.storage import append_postgres, append_sqlite
 from kernel.storage.coalescer import Coalescer
-from kernel.storage.engine import Engines, SqliteThread
+from kernel.storage.engine import HOT_WRITERS, Engines, SqliteThread
 from kernel.storage.erasure import ErasingWrites
 from kernel.storage.failures import Conflict, Retry, unavailable
+from kernel.storage.glances import SqlGlances
 from kernel.storage.paths import PathReads
 from kernel.storage.turns import Turns
-from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken, Tip
+from kernel.verbs.path_store import PathSource
+from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken
 from kernel.verbs.store import ReadTx, WriteTx
 
 T = TypeVar("T")
 
 _TRIES = 8
-# Batches of appends under way at once; SQLite has one writer.
-_LANES = 2
 
 
 class SqlStore:
@@ -30,7 +31,7 @@ class SqlStore:
         self._engines = engines
         self._clock = clock
         self._tasks: set[asyncio.Task[Any]] = set()
-        lanes = 1 if engines.dialect == "sqlite" else _LANES
+        lanes = 1 if engines.dialect == "sqlite" else HOT_WRITERS
         self._coalescer = Coalescer(self._append_batch, lanes)
         # Called with the tenant once events of its feeds are durable.
         self.after_events: list[Callable[[str], None]] = []
@@ -42,21 +43,25 @@ class SqlStore:
         async with self._engines.reading() as connection:
             yield PathReads(connection, tenant_id)
 
-    async def tip(self, tenant_id: str, session_id: str, branch: str, floor_id: str) -> Tip | None:
-        dialect = self._engines.sql
-        text, arguments = tips.statement(dialect, tenant_id, session_id, branch, floor_id)
+    @asynccontextmanager
+    async def glances(self, tenant_id: str) -> AsyncIterator[PathSource]:
+        told: StemmaError | None = None
         async with self._engines.driver(writes=False) as connection:
-            if isinstance(connection, SqliteThread):
-                row = await connection.run(lambda raw: raw.execute(text, arguments).fetchone())
-            else:
-                row = await connection.fetchrow(text, *arguments)
-        return tips.tip(dialect, row)
+            try:
+                yield SqlGlances(connection, self._engines.dialect, tenant_id)
+            except StemmaError as error:
+                # Of the caller's own: nothing is wrong with the connection, which would be given up.
+                told = error
+        if told is not None:
+            raise told
 
     async def write(self, tenant_id: str, work: Callable[[WriteTx], Awaitable[T]], session_id: str = "") -> T:
         return await self._finish(self._write(tenant_id, work, session_id))
 
     async def append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
-        return list(await asyncio.gather(*(self._coalescer.append(record) for record in records)))
+        outcomes = [self._coalescer.append(record) for record in records]
+        # `gather` would cost the one append more than the way through the coalescer.
+        return [await outcomes[0]] if len(outcomes) == 1 else list(await asyncio.gather(*outcomes))
 
     async def _append_batch(self, records: Sequence[AppendRecord]) -> list[Outcome]:
         """One transaction for all of them. A key that is taken since the batch was judged (by a
@@ -113,6 +118,8 @@ class SqlStore:
 
     async def idle(self) -> None:
         """Returns when no write is under way."""
+        await self._coalescer.idle()
         while self._tasks:
             await asyncio.wait(set(self._tasks))
-        await self._coalescer.idle()
+            # One of them may have been waited for while others began.
+            await self._coalescer.idle()

@@ -51,6 +51,10 @@ def _varint(value: int) -> bytes:
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    # Nearly all of them have two bytes.
+    two = data[at : at + 2]
+    if len(two) == 2 and two[0] >= 0x80 > two[1]:
+        return two[0] & 0x7F | two[1] << 7, at + 2
     value = 0
     for index, byte in enumerate(data[at : at + _LENGTH_BYTES]):
         value |= (byte & 0x7F) << 7 * index

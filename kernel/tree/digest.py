@@ -8,10 +8,17 @@ parent's, so it fixes the whole history. The formulas are part of the contract; 
 from collections.abc import Iterable
 from hashlib import sha256
 
+from kernel.errors import DataLoss
 from kernel.tree.model import Floor, Page, Slot
 
 ABSENT = bytes(32)
 ROOT_DIGEST = sha256(b"stemma.root.1").digest()
+
+
+def fails_its_digest(page_id: str) -> DataLoss:
+    return DataLoss(
+        "DIGEST_MISMATCH", "A stored page fails its digest: run `stemma verify`.", {"page_id": page_id}
+    )
 
 
 def page_digest(slot: Slot, partial: bool, blob: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 
 class Role(IntEnum):
@@ -159,8 +160,7 @@ class Floor:
         return tuple(page for page in (self.input, self.output) if page is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class PageOutline:
+class PageOutline(NamedTuple):
     """A page without its body: `size` bytes of it are stored."""
 
     page_id: str
@@ -168,8 +168,7 @@ class PageOutline:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class FloorOutline:
+class FloorOutline(NamedTuple):
     """A floor as far as assembly needs it, input before output."""
 
     floor_id: str

@@ -60,6 +60,15 @@ def on_path(chain: Chain, place: Place) -> bool:
     return any(link.holds(place) for link in chain)
 
 
+def clipped(chain: Chain, first: int, last: int) -> list[Link]:
+    """The part of a path between two depths."""
+    return [
+        Link(link.segment, max(first, link.first), min(last, link.last))
+        for link in chain
+        if max(first, link.first) <= min(last, link.last)
+    ]
+
+
 def left_behind(leaving: Chain, entering: Chain) -> list[Link]:
     """The parts of a path that a head leaves, from below the common ancestor down to its leaf.
 

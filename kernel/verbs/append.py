@@ -14,7 +14,7 @@ from kernel.verbs.effects import Given, checked, due, plain, seal_floor
 from kernel.verbs.env import Env, Target, Write
 from kernel.verbs.known_heads import KnownHead
 from kernel.verbs.moves import COMMIT, head_floor, move_head
-from kernel.verbs.pages import child_place, new_floor, new_page, own_tokens, sealed
+from kernel.verbs.pages import child_place, committed_floor, new_floor, new_page, own_tokens
 from kernel.verbs.pending import free_branch
 from kernel.verbs.records import Answer, AppendRecord, Committed, Reused, Session
 from kernel.verbs.store import WriteTx
@@ -79,9 +79,11 @@ async def _likely_head(env: Env, tenant_id: str, target: Target) -> KnownHead | 
 
 def _record(env: Env, write: Write, branch: str, parent: Floor, turn: Turn) -> AppendRecord | None:
     """For the likely case, a head without children; None when a copy of the state is due."""
-    place = first_child(parent.place)
-    floor = _filled(env, new_floor(env, parent, place, write.caller.principal, branch), turn)
-    floor = sealed(env, replace(floor, effects=plain(parent, turn.effects)), parent)
+    place, floor_id, principal = first_child(parent.place), env.new_id(), write.caller.principal
+    input = new_page(env, floor_id, Slot.INPUT, turn.input)
+    output = new_page(env, floor_id, Slot.OUTPUT, turn.output)
+    held = input, output, turn.usage, plain(parent, turn.effects)
+    floor = committed_floor(env, parent, place, principal, branch, floor_id, held)
     if due(floor):
         return None
     return AppendRecord(

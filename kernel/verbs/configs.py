@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from kernel.prompt.config import Config, effective, sources
 from kernel.prompt.config_text import override_name
+from kernel.verbs.path_store import ContextReads
 from kernel.verbs.records import Project, Session
-from kernel.verbs.store import ReadTx
 
 PROJECT, SESSION = "project", "session"
 NO_CONFIG = Config()
@@ -25,7 +25,7 @@ def of_project(project: Project) -> Effective:
     return Effective(effective(project.config), f"project.{project.version}", sources(layers))
 
 
-async def of_session(tx: ReadTx, session: Session, overrides: Config = NO_CONFIG) -> Effective:
+async def of_session(tx: ContextReads, session: Session, overrides: Config = NO_CONFIG) -> Effective:
     project = await tx.project(session.project_id)
     assert project is not None, "a session's project exists (foreign key)"
     layers = [(PROJECT, project.config), (SESSION, session.config), ("call", overrides)]

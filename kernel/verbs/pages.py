@@ -4,8 +4,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kernel.errors import invalid
-from kernel.tree.digest import ROOT_DIGEST, page_digest, sealed_digest
-from kernel.tree.model import Floor, FloorState, Page, PageContent, Place, Slot, StateMark, StoredEffects
+from kernel.tree.digest import ABSENT, ROOT_DIGEST, floor_digest, page_digest, sealed_digest
+from kernel.tree.model import (
+    Floor,
+    FloorState,
+    Page,
+    PageContent,
+    Place,
+    Slot,
+    StateMark,
+    StoredEffects,
+    Usage,
+)
 from kernel.tree.places import ChildPlace, first_child, later_child
 from kernel.verbs.env import Env, ReadTx
 
@@ -111,27 +121,73 @@ def with_output(floor: Floor, page: Page) -> Floor:
 
 def shown_size(pages: Iterable[Page | None], effects: StoredEffects | None = None) -> int:
     """Bytes of the pages and the effects in an answer, at most."""
-    said = sum(
-        len(page.content.blob) + _MESSAGE_FRAME * len(page.content.facts)
-        for page in pages
-        if page is not None
-    )
-    return said + (len(effects.blob) if effects else 0)
+    size = len(effects.blob) if effects else 0
+    for page in pages:
+        if page is not None:
+            size += len(page.content.blob) + _MESSAGE_FRAME * len(page.content.facts)
+    return size
 
 
 def showable(floor: Floor) -> Floor:
     """The floor; INVALID when what it holds does not fit one answer: what could not be shown is not
     stored."""
-    if shown_size(floor.pages, floor.effects) > MAX_SHOWN:
-        raise invalid("output", "input, output and effects of a floor take at most 3.9 MiB together")
+    _check_size(floor.pages, floor.effects)
     return floor
+
+
+def _check_size(pages: Iterable[Page | None], effects: StoredEffects | None) -> None:
+    if shown_size(pages, effects) > MAX_SHOWN:
+        raise invalid("output", "input, output and effects of a floor take at most 3.9 MiB together")
+
+
+def _check_whole(input: Page | None, output: Page | None, effects: StoredEffects | None) -> None:
+    if input is None and output is None and effects is None:
+        raise invalid("input", "a floor needs an input, an output or effects")
+    _check_size((input, output), effects)
+
+
+def committed_floor(
+    env: Env,
+    parent: Floor,
+    place: ChildPlace,
+    principal: str,
+    branch: str,
+    floor_id: str,
+    held: tuple[Page | None, Page | None, Usage | None, StoredEffects | None],
+) -> Floor:
+    """What `sealed` makes of a new floor that holds an input, an output, usage and effects, in one go."""
+    input, output, usage, effects = held
+    _check_whole(input, output, effects)
+    assert parent.digest is not None
+    now = env.clock()
+    tokens = (input.tokens if input else 0) + (output.tokens if output else 0)
+    return Floor(
+        floor_id,
+        parent.session_id,
+        parent.floor_id,
+        parent.place.segment,
+        place.place,
+        place.ordinal,
+        FloorState.COMMITTED,
+        input,
+        output,
+        floor_digest(parent.digest, input, output, effects.digest if effects else ABSENT),
+        parent.path_tokens + tokens,
+        usage,
+        None,
+        "",
+        principal,
+        now,
+        now,
+        branch,
+        effects,
+        mark_below(parent, effects),
+    )
 
 
 def sealed(env: Env, floor: Floor, parent: Floor) -> Floor:
     """The floor as committed below its parent; INVALID when it holds nothing, or too much."""
-    if not floor.pages and floor.effects is None:
-        raise invalid("input", "a floor needs an input, an output or effects")
-    showable(floor)
+    _check_whole(floor.input, floor.output, floor.effects)
     assert parent.digest is not None
     return replace(
         floor,

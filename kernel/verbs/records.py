@@ -95,6 +95,8 @@ class Tip:
     stored_tokens: int
     session_live_version: int
     project_live_version: int
+    # Whether any floor of the session has, or had, a second child in whatever state.
+    forked: bool
 
 
 class SessionOrder(StrEnum):

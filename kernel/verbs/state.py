@@ -12,6 +12,7 @@ from kernel.state.text import effects_from, state_from
 from kernel.tree.model import Floor, StoredEffects
 from kernel.verbs import configs
 from kernel.verbs.env import ReadTx
+from kernel.verbs.path_store import ContextReads
 from kernel.verbs.records import Project, Session
 from kernel.verbs.state_store import LiveLayer
 
@@ -19,7 +20,7 @@ _NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 async def visible_state(
-    tx: ReadTx, session: Session, floor: Floor, config: Config | None = None
+    tx: ContextReads, session: Session, floor: Floor, config: Config | None = None
 ) -> VisibleState:
     """At a committed floor, or the root, of the session. Costs the distance to the last copy of the
     state, at most 16 floors, whatever the depth. `config`: the effective one, where it is known."""
@@ -52,7 +53,7 @@ def _live(scope: Scope, layer: LiveLayer) -> tuple[LiveValue, ...]:
     return tuple(LiveValue(scope, row.key, row.value_json, row.version) for row in layer.values)
 
 
-async def path_state(tx: ReadTx, floor: Floor) -> State:
+async def path_state(tx: ContextReads, floor: Floor) -> State:
     """The path-scope state at a committed floor. DATA_LOSS when what is stored of it does not fit."""
     text, written = await tx.since_copy(floor)
     state = state_from(text) if text else EMPTY

@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
-from kernel.tree.places import Chain, Link, Segment
+from kernel.tree.places import Chain, Segment
 from kernel.tree.positions import Sibling
+from kernel.verbs.path_store import PathSource
 from kernel.verbs.project_store import ProjectReads, ProjectWrites
 from kernel.verbs.prompt_store import PromptReads, PromptWrites
 from kernel.verbs.records import (
@@ -27,7 +28,6 @@ from kernel.verbs.records import (
     Session,
     SessionOrder,
     SessionState,
-    Tip,
 )
 from kernel.verbs.search_store import SearchReads, SearchWrites
 from kernel.verbs.state_store import StateReads, StateWrites
@@ -42,7 +42,7 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
+class ReadTx(PathSource, ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -62,18 +62,11 @@ class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
     async def branch_head(self, session_id: str, name: str) -> tuple[Branch, Floor] | None:
         """A branch and the floor that its head names, with its bodies, in one read."""
 
-    async def tip(self, session_id: str, branch: str, floor_id: str) -> Tip | None:
-        """Of the committed floor that is named, or of the branch's head with the branch's pending floor.
-        None when one of them is not there, or the floor is not committed."""
-
     async def branches(self, session_id: str, after: str, limit: int) -> list[Branch]:
         """By name, those after `after`."""
 
     async def floor(self, floor_id: str) -> Floor | None:
         """With its bodies."""
-
-    async def chain(self, session_id: str, place: Place) -> list[Link]:
-        """The segments from the root's to the place's, cut at it."""
 
     async def path(self, session_id: str, place: Place, first: int, last: int) -> list[Floor]:
         """The floors of the path to `place` with first <= depth <= last, by depth.
@@ -217,8 +210,9 @@ class Store(Protocol):
         rolls back. Once begun it ends by itself, whatever becomes of the caller (R3).
         """
 
-    async def tip(self, tenant_id: str, session_id: str, branch: str, floor_id: str) -> Tip | None:
-        """As `ReadTx.tip`, in one round trip of its own: the cheapest look at a session."""
+    def glances(self, tenant_id: str) -> AbstractAsyncContextManager[PathSource]:
+        """Single reads for as long as the block lasts, each a round trip and a snapshot of its own: the
+        cheapest look at a session. What was committed is the same in all of them, while it is there."""
 
     async def append(self, records: Sequence[AppendRecord]) -> list[Outcome]:
         """One outcome a record, in their order; each commits or fails alone. As `write` on

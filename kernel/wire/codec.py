@@ -15,20 +15,30 @@ from kernel.tree.blob import frame
 from kernel.tree.message import File, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from kernel.tree.model import MessageFacts, PageContent, Role
 
+_ROLES = {int(role): role for role in Role}
+
 
 def page_content(messages: Iterable[pb.Message]) -> PageContent | None:
     """The stored form of checked messages; None for none. What is output only is dropped."""
     frames: list[bytes] = []
     facts: list[MessageFacts] = []
     for message in messages:
-        stored = pb.Message()
-        stored.CopyFrom(message)
-        stored.DiscardUnknownFields()
-        for name in ("message_id", "parent_message_id", "token_count", "metadata"):
-            stored.ClearField(name)
-        frames.append(frame(stored.SerializeToString(deterministic=True) + _metadata(message)))
-        facts.append(MessageFacts(Role(stored.role), stored.hidden, _tokens(stored)))
+        # Nobody reads them: the caller's message may lose them too, and need not be copied for that.
+        message.DiscardUnknownFields()
+        stored, metadata = message, b""
+        if message.metadata or message.message_id or message.parent_message_id or message.token_count:
+            stored, metadata = _without_output_only(message), _metadata(message)
+        frames.append(frame(stored.SerializeToString(deterministic=True) + metadata))
+        facts.append(MessageFacts(_ROLES[stored.role], stored.hidden, _tokens(stored)))
     return PageContent(b"".join(frames), tuple(facts)) if frames else None
+
+
+def _without_output_only(message: pb.Message) -> pb.Message:
+    stored = pb.Message()
+    stored.CopyFrom(message)
+    for name in ("message_id", "parent_message_id", "token_count", "metadata"):
+        stored.ClearField(name)
+    return stored
 
 
 def _metadata(message: pb.Message) -> bytes:

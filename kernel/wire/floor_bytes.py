@@ -158,7 +158,7 @@ def _ends(floor: Floor) -> list[bytes]:
     if floor.digest is not None:
         parts.append(_FLOOR["digest"] + _sized(floor.digest.hex()))
     if floor.usage is not None:
-        parts.append(delimited(_FLOOR["usage"], _usage(floor.usage)))
+        parts.append(delimited(_FLOOR["usage"], usage_bytes(floor.usage)))
     for name in ("run_id", "failure_reason", "principal"):
         if value := getattr(floor, name):
             parts.append(_FLOOR[name] + _sized(value))
@@ -167,7 +167,8 @@ def _ends(floor: Floor) -> list[bytes]:
     return parts
 
 
-def _usage(usage: Usage) -> bytes:
+def usage_bytes(usage: Usage) -> bytes:
+    """A Usage."""
     return (
         _number(_USAGE["tokens_in"], usage.tokens_in)
         + _number(_USAGE["tokens_out"], usage.tokens_out)

@@ -2,45 +2,21 @@
 
 A committed floor at (segment, depth) never changes, so what is kept needs no invalidation; it is kept in
 chunks of a segment, and the chunks used least lately leave when a budget of bytes is exceeded. Only a
-floor's *position* may change, when it gets a sibling: a chunk remembers the session's fork count at
-which its positions were read, and they hold for as long as that is the count.
+floor's *position* may change, when it gets a sibling: a chunk remembers the session's fork count at which
+its positions were read, and they hold for as long as that is the count.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
 from kernel.tree.model import Place
 from kernel.tree.places import Chain, Link
+from kernel.wire.path_chunks import FLOORS, Chunk, Piece
 
-_FLOORS = 64
-# Beside a floor's own bytes: its position, objects, references.
-_OVERHEAD = 500
+# Beside a floor's own bytes: its id, its positions, references.
+_OVERHEAD = 400
 
 _Key = tuple[str, str, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A floor and its position, serialised. A position that may have changed since it was read is None."""
-
-    floor_id: str
-    floor: bytes
-    position: bytes | None
-
-
-class _Chunk:
-    __slots__ = ("bytes", "entries", "forks")
-
-    def __init__(self, forks: int) -> None:
-        self.forks = forks
-        self.entries: list[Entry | None] = [None] * _FLOORS
-        self.bytes = 0
-
-    def at(self, forks: int) -> None:
-        """What holds at another fork count: the floors, not their positions."""
-        self.entries = [entry and replace(entry, position=None) for entry in self.entries]
-        self.forks = forks
 
 
 class PathCache:
@@ -49,7 +25,7 @@ class PathCache:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._bytes = 0
-        self._chunks: OrderedDict[_Key, _Chunk] = OrderedDict()
+        self._chunks: OrderedDict[_Key, Chunk] = OrderedDict()
         # Where segments hang, which never changes either; None for the root's.
         self._hangs: OrderedDict[tuple[str, str, int], Place | None] = OrderedDict()
 
@@ -82,53 +58,38 @@ class PathCache:
         while len(self._hangs) * _OVERHEAD > self._budget:
             self._hangs.popitem(last=False)
 
-    def get(self, tenant_id: str, session_id: str, forks: int, places: Iterable[Place]) -> list[Entry] | None:
-        """The entries at these places, all of them or None."""
-        found = []
-        last: _Key | None = None
-        entries: list[Entry | None] = []
-        for place in places:
-            key = (tenant_id, session_id, place.segment, place.depth // _FLOORS)
-            if key != last:
+    def find(self, tenant_id: str, session_id: str, links: Chain) -> Iterator[Piece | Link]:
+        """What is kept of the floors at those places, and where none is: both in their order."""
+        for link in links:
+            for number in range(link.first // FLOORS, link.last // FLOORS + 1):
+                key = (tenant_id, session_id, link.segment, number)
+                low, high = max(link.first, number * FLOORS), min(link.last, (number + 1) * FLOORS - 1)
                 chunk = self._chunks.get(key)
-                if chunk is None:
-                    return None
+                if chunk is None or chunk.first > high or chunk.last < low:
+                    yield Link(link.segment, low, high)
+                    continue
                 self._chunks.move_to_end(key)
-                if chunk.forks != forks:
-                    chunk.at(forks)
-                last, entries = key, chunk.entries
-            entry = entries[place.depth % _FLOORS]
-            if entry is None:
-                return None
-            found.append(entry)
-        return found
+                if chunk.first > low:
+                    yield Link(link.segment, low, chunk.first - 1)
+                yield Piece(
+                    chunk, max(low, chunk.first) - chunk.first, min(high, chunk.last) + 1 - chunk.first
+                )
+                if chunk.last < high:
+                    yield Link(link.segment, chunk.last + 1, high)
 
-    def put(self, tenant_id: str, session_id: str, forks: int, placed: Iterable[tuple[Place, Entry]]) -> None:
-        """Keeps entries, with positions that hold at that fork count."""
-        for place, entry in placed:
-            key = (tenant_id, session_id, place.segment, place.depth // _FLOORS)
-            chunk = self._chunks.get(key)
-            if chunk is None:
-                chunk = self._chunks[key] = _Chunk(forks)
-            elif chunk.forks != forks:
-                chunk.at(forks)
-            slot = place.depth % _FLOORS
-            if chunk.entries[slot] is None:
-                size = len(entry.floor) + _OVERHEAD
-                chunk.bytes += size
-                self._bytes += size
-            chunk.entries[slot] = entry
+    def put(self, tenant_id: str, session_id: str, chunk: Chunk) -> None:
+        """Keeps a chunk, with the floors beside it that were kept; others of its place are forgotten."""
+        key = (tenant_id, session_id, chunk.segment, chunk.first // FLOORS)
+        kept = self._chunks.pop(key, None)
+        if kept is not None:
+            self._bytes -= _size(kept)
+            chunk = chunk.with_those_of(kept) if chunk.beside(kept) else chunk
+        self._chunks[key] = chunk
+        self._bytes += _size(chunk)
         while self._bytes > self._budget:
-            self._drop(next(iter(self._chunks)))
-
-    def _drop(self, key: _Key) -> None:
-        chunk = self._chunks.pop(key, None)
-        if chunk is not None:
-            self._bytes -= chunk.bytes
+            _, gone = self._chunks.popitem(last=False)
+            self._bytes -= _size(gone)
 
 
-def places(chain: Sequence[Link], first: int, last: int) -> Iterator[Place]:
-    """The places of a path between two depths, by depth."""
-    for link in chain:
-        for depth in range(max(first, link.first), min(last, link.last) + 1):
-            yield Place(link.segment, depth)
+def _size(chunk: Chunk) -> int:
+    return len(chunk.floors.data) + len(chunk.ids) * _OVERHEAD

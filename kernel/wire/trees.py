@@ -1,6 +1,6 @@
 """Floors, pages, branches and runs as the contract shows them."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2, session_pb2
@@ -11,13 +11,15 @@ from kernel.verbs.records import Run, Session
 from kernel.wire.config import config_pb
 from kernel.wire.floor_bytes import floor_bytes, page_bytes, position_bytes
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 def time_pb(time: datetime | None) -> Timestamp | None:
     if time is None:
         return None
-    stamp = Timestamp()
-    stamp.FromDatetime(time)
-    return stamp
+    # `FromDatetime` takes several times as long, and each answer has a few of them.
+    since = time - _EPOCH
+    return Timestamp(seconds=since.days * 86_400 + since.seconds, nanos=since.microseconds * 1000)
 
 
 def page_pb(page: Page, before: str, *, bodies: bool = True) -> message_pb2.Page:

@@ -116,7 +116,10 @@ async def test_bad_input_55_no_connection_is_free(url: str) -> None:
         engines = world.service.service.store._engines
         async with AsyncExitStack() as held:
             for _ in range(CONNECTIONS):
-                await held.enter_async_context(engines.driver())
+                await held.enter_async_context(engines.reading())
+            for pool in engines.hot:
+                for _ in range(pool.most):
+                    await held.enter_async_context(pool.one())
             all_unavailable(await ask_all(world, RPCS))
             assert await world.healthy()
         assert (await world.ask("GetSession", world.sample("GetSession"))).code.name == "OK"

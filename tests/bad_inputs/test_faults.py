@@ -31,8 +31,9 @@ def break_store(patch: pytest.MonkeyPatch, world: World, fault: Callable[[], Exc
         raise fault()
 
     store = world.service.service.store
-    patch.setattr(store, "reading", broken)
-    for name in ("write", "append", "tip"):
+    for name in ("reading", "glances"):
+        patch.setattr(store, name, broken)
+    for name in ("write", "append"):
         patch.setattr(store, name, broken_later)
 
 

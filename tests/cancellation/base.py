@@ -62,6 +62,7 @@ class Base:
 
     async def _out(self) -> str:
         out = {side.pool.checkedout() for side in (self._engines._reader, self._engines._writer)}
+        out |= {pool.out for pool in self._engines.hot}
         return "" if out == {0} else f"connections are out: {out}"
 
     async def _locked(self) -> str:
@@ -80,8 +81,9 @@ class Base:
         return "; ".join(f"{row['pid']} is {row['state']} in {row['query']}" for row in found)
 
     async def _too_many(self) -> str:
-        most, there = self._engines._writer.pool.size(), await self._watcher.fetchval(_CONNECTIONS)
-        return "" if there <= most else f"{there} connections, and a pool of {most}"
+        most = self._engines._writer.pool.size() + sum(pool.most for pool in self._engines.hot)
+        there = await self._watcher.fetchval(_CONNECTIONS)
+        return "" if there <= most else f"{there} connections, and pools of {most}"
 
 
 @asynccontextmanager

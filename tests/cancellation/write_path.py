@@ -19,6 +19,7 @@ WRITE_PATH = (
     "kernel/storage/append_postgres.py",
     "kernel/storage/append_sqlite.py",
     "kernel/storage/coalescer.py",
+    "kernel/storage/driver_pool.py",
     "kernel/storage/engine.py",
     "kernel/storage/erasure.py",
     "kernel/storage/store.py",
@@ -32,6 +33,7 @@ _RUNS = "ends a floor that a model writes: tests/runs"
 _ALONE = "after a batch that raised: tests/conformance/test_append.py"
 _STOPS = "when the service stops, after its last call"
 _AT_ONCE = "never waits: the driver is asked for nothing"
+_OPENS = "waits only when a connection is opened: tests/conformance/test_driver_pool.py"
 
 # An await, or a function with all of its awaits.
 ELSEWHERE = {
@@ -58,10 +60,17 @@ ELSEWHERE = {
     "kernel/storage/coalescer.py:Coalescer._commit: await self._alone(record)": (_ALONE),
     "kernel/storage/coalescer.py:Coalescer.idle": _STOPS,
     "kernel/storage/engine.py:Engines.close": _STOPS,
-    "kernel/storage/engine.py:Engines.driver: await connection.get_raw_connection()": _AT_ONCE,
+    "kernel/storage/driver_pool.py:DriverPool.close": _STOPS,
+    "kernel/storage/driver_pool.py:DriverPool.one": _OPENS,
+    "kernel/storage/driver_pool.py:DriverPool._taken": _OPENS,
+    "kernel/storage/engine.py:Engines.driver: async with (self._hot_writers if writes else…": _OPENS,
+    "kernel/storage/engine.py:Engines.driver: await checked_out.get_raw_connection()": _AT_ONCE,
     "kernel/storage/engine.py:Engines.reading: await connection.execution_options(isolation…": (_AT_ONCE),
+    "kernel/storage/store.py:SqlStore.append: await asyncio.gather(*outcomes)": (
+        "of several records: tests/conformance/test_append.py"
+    ),
     "kernel/storage/store.py:SqlStore.idle": _STOPS,
-    "kernel/storage/store.py:SqlStore.tip": _READS,
+    "kernel/storage/store.py:SqlStore.glances": _READS,
     "kernel/storage/writes.py:Writes.insert_run": "begins a run: tests/runs",
     "kernel/storage/writes.py:Writes.update_run": _RUNS,
 }
@@ -73,7 +82,10 @@ OTHERS = {
         "kernel/storage/store.py:SqlStore._append_batch: await append_postgres.append_batch(connectio…",
     ),
     "postgres": (
+        "kernel/storage/engine.py:Engines.driver: async with (self._writer if writes else self…",
         "kernel/storage/engine.py:SqliteThread.run",
+        # A turn and a connection are there at once.
+        "kernel/storage/store.py:SqlStore._append_batch: async with self._turns.of('', ''), self._eng…",
         "kernel/storage/store.py:SqlStore._append_batch: await connection.run(lambda raw: append_sqli…",
     ),
 }

@@ -11,6 +11,7 @@ from typing import Any
 from kernel.storage.store import SqlStore
 from kernel.tree.model import Branch, Floor, FloorState, Page, Slot, StateMark
 from kernel.tree.places import Link, first_child
+from kernel.verbs.path_store import MAX_BODY, ContextRows, PathRows
 from kernel.verbs.records import Answer, Request, Run, RunState
 from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
 from tests.conformance import prompts
@@ -82,6 +83,14 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
 Read = Callable[[ReadTx, Furnished], Awaitable[Any]]
 Write = Callable[[WriteTx, Furnished], Awaitable[Any]]
 
+# From the root to the second floor.
+_LINKS = [Link(0, 0, 2)]
+
+
+async def _rows(found: Awaitable[PathRows | ContextRows]) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in (await found).rows]
+
+
 READS: dict[str, Read] = {
     "answer": lambda tx, on: tx.answer(on.request),
     "session": lambda tx, on: tx.session(on.session_id),
@@ -94,6 +103,11 @@ READS: dict[str, Read] = {
     "chain": lambda tx, on: tx.chain(on.session_id, on.fork.place),
     "path": lambda tx, on: tx.path(on.session_id, on.second.place, 0, 9),
     "tip": lambda tx, on: tx.tip(on.session_id, "main", ""),
+    "basis": lambda tx, on: tx.basis(on.session_id, "main", ""),
+    "path_rows": lambda tx, on: _rows(tx.path_rows(on.session_id, _LINKS, MAX_BODY)),
+    "context_rows": lambda tx, on: _rows(tx.context_rows(on.session_id, _LINKS, MAX_BODY)),
+    "path_bodies": lambda tx, on: tx.path_bodies(on.session_id, on.second.place, 0, 9),
+    "siblings_at_forks": lambda tx, on: tx.siblings_at_forks(on.session_id, _LINKS),
     "path_page": lambda tx, on: tx.path_page(
         on.session_id, on.second.place, 0, 9, head_first=False, max_bytes=1
     ),

@@ -122,6 +122,8 @@ def _rows(node: dict[str, Any]) -> int:
 def _literal(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
+    if isinstance(value, list):
+        return f"ARRAY[{', '.join(_literal(item) for item in value)}]"
     assert isinstance(value, str | UUID), type(value)
     quoted = str(value).replace("'", "''")
     return f"'{quoted}'"

@@ -15,6 +15,7 @@ from kernel.storage.engine import Engines
 from kernel.tree.model import Floor
 from kernel.verbs.append import Turn, append_floor
 from kernel.verbs.env import Caller, Env, Target, Write
+from kernel.verbs.path_store import MAX_BODY
 from tests.conformance.bushes import Bushes, Session, grow
 from tests.conformance.costs import Cost, cost, sent
 from tests.conformance.world import World, content, new_world, opened
@@ -43,6 +44,20 @@ async def path_outline(world: World, on: Session) -> Any:
     return found
 
 
+async def path_rows(world: World, on: Session) -> Any:
+    links = await world.read(lambda tx: tx.chain(on.session_id, on.head.place))
+    found = await world.read(lambda tx: tx.path_rows(on.session_id, links, MAX_BODY))
+    assert [found.text(row[2]) for row in found.rows] == [floor.floor_id for floor in on.path]
+    return found.rows
+
+
+async def context_rows(world: World, on: Session) -> Any:
+    links = await world.read(lambda tx: tx.chain(on.session_id, on.head.place))
+    found = await world.read(lambda tx: tx.context_rows(on.session_id, links, MAX_BODY))
+    assert [found.text(row[1]) for row in found.rows] == [floor.floor_id for floor in on.path]
+    return found.rows
+
+
 async def last_fifty(world: World, on: Session) -> Any:
     depth = on.head.place.depth
     floors = await world.read(lambda tx: tx.path(on.session_id, on.head.place, depth - 49, depth))
@@ -50,7 +65,9 @@ async def last_fifty(world: World, on: Session) -> Any:
     return floors
 
 
-READS: dict[str, Read] = {f.__name__: f for f in (chain, path, path_outline, last_fifty)}
+READS: dict[str, Read] = {
+    f.__name__: f for f in (chain, path, path_rows, context_rows, path_outline, last_fifty)
+}
 
 
 def over(one: Cost, other: Cost) -> dict[str, float]:
@@ -133,7 +150,7 @@ async def test_a_path_costs_the_same_with_a_thousand_abandoned_branches(
     assert max(over(plain, dearest(bushy)).values()) <= TOLERANCE, (plain, bushy)
 
 
-@pytest.mark.parametrize("read", ["path", "path_outline", "last_fifty"])
+@pytest.mark.parametrize("read", ["path", "path_rows", "context_rows", "path_outline", "last_fifty"])
 async def test_no_row_off_the_path_is_touched(grown: Grown, engine: str, read: str) -> None:
     """Rows of PostgreSQL, counted with those that a filter throws away: the path's floors, its segments."""
     if engine == "sqlite":

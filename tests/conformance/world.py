@@ -18,6 +18,7 @@ from kernel.prompt.config import BudgetConfig, Config, ModelConfig
 from kernel.storage.engine import Engines
 from kernel.storage.store import SqlStore
 from kernel.storage.tables import metadata
+from kernel.tree.blob import frame
 from kernel.tree.digest import ROOT_DIGEST, page_digest, sealed_digest
 from kernel.tree.model import (
     Branch,
@@ -42,9 +43,9 @@ MAIN = "main"
 
 
 def content(*texts: str, hidden: bool = False) -> PageContent:
-    """A page's messages; any bytes will do for a store, which never reads them."""
+    """A page's messages; a store never reads what stands in them."""
     facts = tuple(MessageFacts(Role.USER, hidden, 1 + len(text)) for text in texts)
-    return PageContent("\0".join(texts).encode(), facts)
+    return PageContent(b"".join(frame(text.encode()) for text in texts), facts)
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """What a model is sent, as a pure function of the path, the configuration and the input (T4)."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,7 +117,7 @@ TURNS = st.lists(
 
 def _turn_of(name: str, facts: list[tuple[int, bool]]) -> Turn:
     known = tuple(MessageFacts(Role.USER, hidden, tokens) for tokens, hidden in facts)
-    return Turn(name, (replace(outline(name, content()), facts=known),))
+    return Turn(name, (outline(name, content())._replace(facts=known),))
 
 
 @given(TURNS, st.integers(1, 60), st.integers(0, 20), st.sampled_from([None, SYSTEM]))

@@ -110,6 +110,14 @@ class Sessions:
         )
         await self._floors.EditFloor(request)
 
+    async def copy(self, session_id: str, floor_id: str) -> str:
+        """A session of its own with the path to a floor: nobody has read it yet."""
+        request = session_service_pb2.ForkSessionRequest(
+            request_id=str(uuid4()), session_id=session_id, floor_id=floor_id
+        )
+        answer = await self._sessions.ForkSession(request, timeout=_PATIENCE)
+        return str(answer.session.session_id)
+
     async def messages(self, session_id: str) -> list[message_pb2.Message]:
         """All of main's path."""
         found: list[message_pb2.Message] = []

@@ -149,6 +149,7 @@ _PEERS = {"langgraph": "LangGraph", "adk": "Google ADK", "agents": "OpenAI Agent
 _MEASURES = {
     "append": ("append a turn", Unit.MS),
     "load": ("load all", Unit.MS),
+    "again": ("load all again, after an append", Unit.MS),
     "bytes": ("bytes a turn", Unit.BYTES),
     "branch": ("an abandoned branch at 400 messages", Unit.MS),
     "branch_bytes": ("bytes of an abandoned branch", Unit.BYTES),
@@ -168,7 +169,7 @@ def _peers() -> Iterator[Row]:
     for measure, (text, unit) in _MEASURES.items():
         own = f"peer.stemma.{measure}"
         yield Row(f"Stemma, over gRPC: {text}", own, unit)
-        for peer, name in _PEERS.items():
+        for peer, name in _PEERS.items() if measure != "again" else ():
             factor = _AGAINST.get((peer, measure))
             theirs = f"peer.{peer}.{measure}"
             target = Target((own,), at_least=factor) if factor else None

@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from uuid import uuid4
 
 from conversation_service.migrate import migrate
 from kernel.storage.engine import Engines
+from kernel.storage.statistics import Statistics
 from kernel.storage.store import SqlStore
 from kernel.tree.model import Floor
 from kernel.verbs.records import AppendRecord, Committed
@@ -18,20 +19,32 @@ from tools.bench.records import TENANT, Text, new_session, next_record
 from tools.bench.words import turns
 
 _TEXTS = 64
+# Seconds, as in the service.
+_BEAT = 2.0
 
 
 @asynccontextmanager
 async def store(url: str) -> AsyncIterator[SqlStore]:
-    """A store of our own on a new database."""
+    """A store of our own on a new database, whose tables are analysed as the service does it."""
     await migrate(url)
     engines = Engines(url)
     engines.hold()
     made = SqlStore(engines, lambda: datetime.now(UTC))
+    beating = asyncio.create_task(_analysed(Statistics(engines)))
     try:
         yield made
     finally:
+        beating.cancel()
+        with suppress(asyncio.CancelledError):
+            await beating
         await made.idle()
         await engines.close()
+
+
+async def _analysed(statistics: Statistics) -> None:
+    while True:
+        await asyncio.sleep(_BEAT)
+        await statistics.look()
 
 
 class StoreLoad:

@@ -57,7 +57,7 @@ def acknowledge_before_commit() -> None:
 def no_head_check() -> None:
     """Appends go on top of whatever is the head, under the session's lock and in the hot statement."""
     hot = append_postgres
-    hot.APPEND = _replaced(hot.APPEND, "WHEN h.head_floor_id <> i.expected_head THEN 'stale'", "")
+    hot.APPEND = _replaced(hot.APPEND, "WHEN h.head_floor_id <> h.expected_head THEN 'stale'", "")
     hot.APPEND = _replaced(hot.APPEND, "AND b.head_floor_id = w.expected_head", "")
 
     def accept(branch: Any, target: Any) -> None:

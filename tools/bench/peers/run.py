@@ -63,7 +63,8 @@ async def _peer(name: str, url: str, work: Work) -> Result:
 
 
 async def _stemma(bench: Bench, work: Work) -> Result:
-    """Over gRPC, answers read: the whole way, which peers do not have to go."""
+    """Over gRPC, answers read: the whole way, which peers do not have to go. What is loaded is a copy each
+    time, since the service keeps what it has read; `again` is a load of what it keeps, after an append."""
     url = bench.databases.postgres()
     texts = work.texts()
     async with processes.service(url, bench.folder) as server, requests.sessions(server.address) as made:
@@ -74,14 +75,16 @@ async def _stemma(bench: Bench, work: Work) -> Result:
             floor_ids.append(await made.append(session_id, next(texts)))
         tree, _ = sizes.split(sizes.grown(await sizes.tables(url), first))
         count = len(await made.messages(session_id))
-        appending, loading = await in_turns(
+        copies = [await made.copy(session_id, floor_ids[-1]) for _ in range(work.times)]
+        loading = await repeated(lambda: made.messages(copies.pop()), work.times)
+        appending, again = await in_turns(
             lambda: made.append(session_id, next(texts)), lambda: made.messages(session_id), work.times
         )
         left = floor_ids[work.branch_turn]
         before = sum((await sizes.tables(url)).values())
         branching = await repeated(lambda: made.edit(session_id, left, next(texts)), work.times)
         grown = sum((await sizes.tables(url)).values()) - before
-    return Result(appending, loading, work.each(tree), branching, grown / work.times, count)
+    return Result(appending, loading, work.each(tree), branching, grown / work.times, count, again)
 
 
 def _versions() -> list[str]:

@@ -41,7 +41,8 @@ class Work:
 
 @dataclass(slots=True)
 class Result:
-    """Milliseconds of an append at the full length and of a load, bytes a turn; None: a peer has none."""
+    """Milliseconds of an append at the full length and of a load, bytes a turn; None: a peer has none.
+    `again`: of a load of what was kept in memory by the last one, but for what was appended since."""
 
     append: float
     load: float
@@ -49,6 +50,7 @@ class Result:
     branch: float | None = None
     branch_bytes: float | None = None
     messages: int = 0
+    again: float | None = None
 
 
 async def milliseconds(work: Callable[[], Awaitable[object]]) -> float:
