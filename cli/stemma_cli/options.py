@@ -11,6 +11,7 @@ import typer
 from stemma_cli.errors import UsageError
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
+DEFAULT_DRAFT = "127.0.0.1:50052"
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/@]+):(\d{1,5})")
 
 Address = Annotated[

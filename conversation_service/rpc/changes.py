@@ -7,10 +7,10 @@ from google.protobuf.message import Message
 from stemma.kernel.v1 import config_pb2
 
 from conversation_service.app.changes import Change
-from conversation_service.rpc.common import config_of
 from kernel.errors import Invalid, invalid
 from kernel.generation.registry import Providers
 from kernel.rpc.checks import text_field
+from kernel.wire.requests import config_of
 
 MAX_TITLE = 500
 _MAX_PATHS = 200

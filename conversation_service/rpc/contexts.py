@@ -5,7 +5,6 @@ from collections.abc import Hashable
 from stemma.conversation.v1 import context_service_pb2 as pb
 from stemma.kernel.v1 import context_pb2
 
-from conversation_service.rpc.common import config_of, content_of
 from kernel.errors import NotFound, invalid
 from kernel.generation.registry import Providers
 from kernel.prompt.assemble import Entry
@@ -19,6 +18,7 @@ from kernel.verbs.queries import known_floor, path_end
 from kernel.verbs.records import Tip
 from kernel.wire.byte_cache import ByteCache
 from kernel.wire.config import config_pb
+from kernel.wire.requests import config_of, content_of
 
 # Of the 4 MiB that an answer may have; the rest is for the explanation.
 _MAX_BYTES = 3 * 1024 * 1024 + 512 * 1024

@@ -6,7 +6,6 @@ from stemma.kernel.v1 import project_pb2, session_pb2
 from conversation_service.app import members
 from conversation_service.app import projects as app
 from conversation_service.rpc.changes import MAX_TITLE, change_of, page_of
-from conversation_service.rpc.common import caller_of, config_of, listing, write_of
 from kernel.generation.registry import Providers
 from kernel.rpc.call import Call
 from kernel.rpc.checks import enum_field, text_field, uuid_field
@@ -14,6 +13,7 @@ from kernel.rpc.tokens import PageTokens
 from kernel.verbs.env import Env
 from kernel.verbs.records import Member, MemberRole, Project
 from kernel.wire.projects import project_pb, session_states
+from kernel.wire.requests import caller_of, config_of, listing, write_of
 from kernel.wire.trees import time_pb
 
 MAX_PRINCIPAL = 200

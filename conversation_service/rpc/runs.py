@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from stemma.conversation.v1 import run_service_pb2 as pb
 from stemma.kernel.v1 import run_pb2
 
-from conversation_service.rpc.common import caller_of, config_of, content_of, target_of, write_of
 from kernel.errors import Unavailable, Unimplemented, invalid
 from kernel.generation.events import Frame
 from kernel.generation.live import RunLost
@@ -24,6 +23,7 @@ from kernel.runs.respond import (
 )
 from kernel.verbs.env import Env
 from kernel.wire.frames import frame_pb
+from kernel.wire.requests import caller_of, config_of, content_of, target_of, write_of
 from kernel.wire.trees import floor_pb, maybe_branch_pb, run_pb
 
 _MAX_CANDIDATES = 8

@@ -6,7 +6,6 @@ from stemma.kernel.v1 import session_pb2
 from conversation_service.app import forks, session_changes
 from conversation_service.app import sessions as app
 from conversation_service.rpc.changes import MAX_TITLE, change_of, page_of
-from conversation_service.rpc.common import caller_of, config_of, listing, write_of
 from conversation_service.rpc.projects import project_field
 from kernel.generation.registry import Providers
 from kernel.rpc.call import Call
@@ -16,6 +15,7 @@ from kernel.verbs.env import Env
 from kernel.verbs.records import Session, SessionOrder
 from kernel.verbs.store import SessionFilter
 from kernel.wire.projects import session_states
+from kernel.wire.requests import caller_of, config_of, listing, write_of
 from kernel.wire.trees import branch_pb, session_pb
 
 _ORDERS: dict[int, SessionOrder] = {

@@ -12,7 +12,6 @@ from stemma.conversation.v1 import session_service_pb2 as pb
 from conversation_service.app.exports import export_session
 from conversation_service.app.imports import FORMATS, Import, Landed, begin_import
 from conversation_service.app.sessions import DEFAULT_PROJECT
-from conversation_service.rpc.common import caller_of
 from kernel.errors import DeadlineExceeded, Exhausted, invalid
 from kernel.prompt.config import Config
 from kernel.prompt.config_text import config_from_text
@@ -21,6 +20,7 @@ from kernel.rpc.checks import request_id, text_field, uuid_field
 from kernel.verbs.env import Env, Write
 from kernel.verbs.records import Request
 from kernel.wire.config import config, config_pb
+from kernel.wire.requests import caller_of
 
 _IN_MEMORY = 8 * 1024 * 1024
 _PIECE = 256 * 1024

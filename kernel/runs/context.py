@@ -1,7 +1,7 @@
 """What a model is sent at a place of a tree."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernel.errors import Exhausted
 from kernel.prompt.assemble import INPUT, PENDING, Context, Selection, Turn, render, select
@@ -92,8 +92,11 @@ def record_of(assembled: Assembled, floor: Floor) -> PromptRecord:
 
 
 async def turns_of(tx: ReadTx, session: Session, place: Place) -> tuple[list[FloorOutline], list[Turn]]:
-    """The path's floors, and all turns: theirs, then those of the place itself."""
-    outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
+    """The path's floors, after those of the prefix, by depth from 1 on; and all turns: theirs, then those of
+    the place itself."""
+    before = await tx.prefix_outline(session.session_id)
+    own = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
+    outlines = before + [replace(one, depth=one.depth + len(before)) for one in own] if before else own
     return outlines, [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
 
 
@@ -110,7 +113,7 @@ async def joined(
     chosen = selection.page_ids
     kept = [o for o in outlines if any(page.page_id in chosen for page in o.pages)]
     _refuse_too_large(kept, max_bytes)
-    bodies = await _bodies(tx, session, place, kept)
+    bodies = await _bodies(tx, session, place, kept, len(outlines) - place.end.place.depth)
     return render(selection, bodies, head.system, head.memory)
 
 
@@ -132,13 +135,18 @@ def _refuse_too_large(kept: Sequence[FloorOutline], max_bytes: int) -> None:
 
 
 async def _bodies(
-    tx: ReadTx, session: Session, place: Place, kept: Sequence[FloorOutline]
+    tx: ReadTx, session: Session, place: Place, kept: Sequence[FloorOutline], prefix: int
 ) -> dict[str, bytes]:
-    pages = list(place.pending)
-    if kept:
-        floors = await tx.path(session.session_id, place.end.place, kept[0].depth, kept[-1].depth)
+    """By page id. The first `prefix` floors of what is kept count from the prefix's first."""
+    pages, bodies = list(place.pending), dict[str, bytes]()
+    first, last = (kept[0].depth, kept[-1].depth) if kept else (1, 0)
+    if first <= min(last, prefix):
+        bodies.update(await tx.prefix_bodies(session.session_id, first, min(last, prefix)))
+    if last > prefix:
+        own_first = max(1, first - prefix)
+        floors = await tx.path(session.session_id, place.end.place, own_first, last - prefix)
         pages += [page for floor in floors for page in floor.pages]
-    bodies = {page.page_id: page.content.blob for page in pages}
+    bodies.update((page.page_id, page.content.blob) for page in pages)
     if place.given is not None:
         bodies[INPUT] = place.given.blob
     return bodies

@@ -99,7 +99,7 @@ class StoreSink:
         session = await tx.lock_session(run.session_id) if run else None
         # Read again under the lock: whoever held it may have ended the run.
         run = await tx.run(self._run_id)
-        if run is None or session is None or run.state is not RunState.RUNNING:
+        if run is None or session is None or run.state is not RunState.RUNNING or session.ended:
             raise RunOver
         floor = await tx.floor(run.floor_id)
         assert floor is not None, "a run's floor exists (foreign key)"

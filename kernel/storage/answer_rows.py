@@ -54,7 +54,7 @@ def answer(text: str) -> Answer:
 def words_of(answer: Answer) -> str | None:
     """The session whose erasure must blank the answer, too; None for one that holds only ids."""
     named = answer.branch is not None and answer.branch.name != "main"
-    said = named or answer.session is not None or answer.config_version is not None
+    said = named or answer.session is not None or answer.config_version is not None or answer.other
     return answer.session_id or None if said else None
 
 

@@ -6,11 +6,13 @@ from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer_text
 from kernel.storage.prompt_writes import PromptWrites
 from kernel.storage.search_writes import SearchWrites
+from kernel.storage.staged_writes import StagedWrites
 from kernel.storage.state_writes import StateWrites
 from kernel.verbs.records import Answer, Erased, RunState, Session
 
 # What refers to floors before them, floors before segments, all before the session.
 _OF_SESSION = (
+    t.staged_write,
     t.left_leaf,
     t.branch,
     t.head_move,
@@ -25,7 +27,7 @@ _OF_SESSION = (
 )
 
 
-class ErasingWrites(StateWrites, PromptWrites, SearchWrites):
+class ErasingWrites(StateWrites, PromptWrites, SearchWrites, StagedWrites):
     async def running_runs(self, session_id: str) -> list[str]:
         query = select(t.run.c.run_id).join(
             t.floor, (t.floor.c.tenant_id == t.run.c.tenant_id) & (t.floor.c.floor_id == t.run.c.floor_id)

@@ -26,6 +26,10 @@ _LANES = 2
 class SqlStore:
     """`kernel.verbs.store.Store` on either engine."""
 
+    # What a transaction can do; a service with tables of its own adds to them.
+    reads: type[PathReads] = PathReads
+    writes: type[ErasingWrites] = ErasingWrites
+
     def __init__(self, engines: Engines, clock: Callable[[], datetime]) -> None:
         self._engines = engines
         self._clock = clock
@@ -40,7 +44,7 @@ class SqlStore:
     @asynccontextmanager
     async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:
         async with self._engines.reading() as connection:
-            yield PathReads(connection, tenant_id)
+            yield self.reads(connection, tenant_id)
 
     async def tip(self, tenant_id: str, session_id: str, branch: str, floor_id: str) -> Tip | None:
         dialect = self._engines.sql
@@ -102,7 +106,7 @@ class SqlStore:
 
     async def _once(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
         async with self._engines.writing() as connection:
-            tx = ErasingWrites(connection, tenant_id, self._clock)
+            tx = self.writes(connection, tenant_id, self._clock)
             result = await work(tx)
             await tx.flush_events()
         for action in tx.committed:

@@ -28,6 +28,7 @@ from kernel.storage.columns import text_column as _text
 from kernel.storage.columns import time_column as _time
 from kernel.storage.prompt_tables import prompt_tables
 from kernel.storage.search_tables import search_tables
+from kernel.storage.staged_tables import staged_tables
 from kernel.storage.state_tables import state_tables
 from kernel.storage.types import Id, Time
 
@@ -376,3 +377,4 @@ event = Table(
 prompt, prompt_block = prompt_tables(metadata)
 state_copy, live_layer, live_value = state_tables(metadata)
 search_message, search_cursor = search_tables(metadata)
+staged_write = staged_tables(metadata)

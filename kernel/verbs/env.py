@@ -17,8 +17,11 @@ MAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
+    """`roles` of the caller in the tenant: what the policies of a service go by."""
+
     tenant_id: str
     principal: str
+    roles: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,19 @@ def restorable(session: Session | None) -> Session:
         raise NotFound("session")
     if session.project_archived:
         raise project_archived()
+    if session.ended:
+        raise draft_not_active(session.ended)
     return session
 
 
 def project_archived() -> FailedPrecondition:
     return FailedPrecondition("ARCHIVED", "The project is archived: restore it first.")
+
+
+def draft_not_active(state: str) -> FailedPrecondition:
+    return FailedPrecondition(
+        "DRAFT_NOT_ACTIVE", "The draft has ended, and takes no writes.", {"state": state}
+    )
 
 
 async def session_of_floor(env: Env, write: Write, floor_id: str, session_id: str = "") -> str:
@@ -125,6 +136,7 @@ __all__ = [
     "Target",
     "Write",
     "WriteTx",
+    "draft_not_active",
     "known_session",
     "project_archived",
     "restorable",

@@ -15,7 +15,8 @@ class SessionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation. `stored_tokens` sums all pages ever written, on whatever branch."""
+    """One conversation. `stored_tokens` sums all pages ever written, on whatever branch. `ended`: of a draft
+    that takes no more writes, its state; else empty."""
 
     session_id: str
     project_id: str
@@ -29,6 +30,7 @@ class Session:
     update_time: datetime
     last_activity_time: datetime
     project_archived: bool = False
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,8 @@ class Answer:
     receipt: tuple[Erased, ...] = ()
     # Of the live values that were written.
     version: int = 0
+    # A thing that only one of the services knows, as it was: text of that service's own.
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)

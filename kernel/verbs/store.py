@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
 from kernel.tree.places import Chain, Link, Segment
 from kernel.tree.positions import Sibling
+from kernel.verbs.prefix_store import PrefixReads
 from kernel.verbs.project_store import ProjectReads, ProjectWrites
 from kernel.verbs.prompt_store import PromptReads, PromptWrites
 from kernel.verbs.records import (
@@ -30,6 +31,7 @@ from kernel.verbs.records import (
     Tip,
 )
 from kernel.verbs.search_store import SearchReads, SearchWrites
+from kernel.verbs.staged_store import StagedReads, StagedWrites
 from kernel.verbs.state_store import StateReads, StateWrites
 
 T = TypeVar("T")
@@ -42,7 +44,7 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
+class ReadTx(ProjectReads, StateReads, PromptReads, PrefixReads, SearchReads, StagedReads, Protocol):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -149,7 +151,7 @@ class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
         """By position, those after `after`."""
 
 
-class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, Protocol):
+class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, StagedWrites, Protocol):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 
     async def lock_session(self, session_id: str) -> Session | None:

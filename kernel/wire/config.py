@@ -21,7 +21,7 @@ from kernel.prompt.config import (
 from kernel.wire import config_checks
 from kernel.wire.config_checks import MAX_STOPS, MAX_SYSTEM_PROMPT
 
-__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "config", "config_pb"]
+__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "config", "config_pb", "unchecked"]
 
 _STAGES = ("director", "narrator", "verifier", "memory")
 
@@ -55,12 +55,12 @@ def config(message: config_pb2.Config, field: str) -> Config:
     found = [Violation(f"{field}.{name}", why) for name, why in _violations(message)]
     if found:
         raise Invalid(*found)
-    return _config(message)
+    return unchecked(message)
 
 
 def _violations(message: config_pb2.Config) -> Iterator[tuple[str, str]]:
     yield from config_checks.violations(message)
-    given = _config(message)
+    given = unchecked(message)
     for name in message.cleared:
         path = list_path(name)
         if path is None:
@@ -87,7 +87,8 @@ def list_path(name: str) -> str | None:
     return path if path in LISTS else None
 
 
-def _config(message: config_pb2.Config) -> Config:
+def unchecked(message: config_pb2.Config) -> Config:
+    """As it is: one that layers were laid into may exceed what a single layer may be."""
     cleared = {path for name in message.cleared if (path := list_path(name)) is not None}
     return Config(
         message.system_prompt if message.HasField("system_prompt") else None,

@@ -28,6 +28,7 @@ async def up(tmp_path: Path) -> AsyncIterator[Running]:
     env = {
         "STEMMA_HTTP": "127.0.0.1:0",
         "STEMMA_CONVERSATION": "127.0.0.1:0",
+        "STEMMA_DRAFT": "127.0.0.1:0",
         "STEMMA_DATA": str(tmp_path / "data"),
         "STEMMA_PROVIDER": "scripted",
     }

@@ -38,7 +38,7 @@ KEEP_COMMIT: Keep
 KEEP_FAIL: Keep
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "session_id", "floor_id", "state", "failure_reason", "usage", "create_time", "end_time")
+    __slots__ = ("run_id", "session_id", "floor_id", "state", "failure_reason", "usage", "create_time", "end_time", "draft_id")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     FLOOR_ID_FIELD_NUMBER: _ClassVar[int]
@@ -47,6 +47,7 @@ class Run(_message.Message):
     USAGE_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
+    DRAFT_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     session_id: str
     floor_id: str
@@ -55,7 +56,8 @@ class Run(_message.Message):
     usage: _floor_pb2.Usage
     create_time: _timestamp_pb2.Timestamp
     end_time: _timestamp_pb2.Timestamp
-    def __init__(self, run_id: _Optional[str] = ..., session_id: _Optional[str] = ..., floor_id: _Optional[str] = ..., state: _Optional[_Union[RunState, str]] = ..., failure_reason: _Optional[str] = ..., usage: _Optional[_Union[_floor_pb2.Usage, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    draft_id: str
+    def __init__(self, run_id: _Optional[str] = ..., session_id: _Optional[str] = ..., floor_id: _Optional[str] = ..., state: _Optional[_Union[RunState, str]] = ..., failure_reason: _Optional[str] = ..., usage: _Optional[_Union[_floor_pb2.Usage, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., draft_id: _Optional[str] = ...) -> None: ...
 
 class RunEvent(_message.Message):
     __slots__ = ("run_id", "floor_id", "epoch", "seq", "started", "text_delta", "reasoning_delta", "page_completed", "floor_committed", "failed", "cancelled")

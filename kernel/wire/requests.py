@@ -26,7 +26,7 @@ ABANDON = floor_pb2.ON_PENDING_ABANDON
 
 
 def caller_of(call: Call) -> Caller:
-    return Caller(call.identity.tenant_id, call.identity.principal)
+    return Caller(call.identity.tenant_id, call.identity.principal, call.identity.roles)
 
 
 def write_of(request: Any, call: Call) -> Write:
@@ -66,11 +66,16 @@ def effects_of(request: Any) -> Given | None:
 def config_of(message: Any, field: str, providers: Providers) -> Config:
     """A checked configuration whose provider exists here."""
     checked = config(message, field)
-    if checked.model.provider is not None and checked.model.provider not in providers.names:
+    known_provider(checked, field, providers)
+    return checked
+
+
+def known_provider(config: Config, field: str, providers: Providers) -> None:
+    """INVALID for a provider that there is not here."""
+    if config.model.provider is not None and config.model.provider not in providers.names:
         raise invalid(
             f"{field}.model.provider", f"is not configured here; use one of: {', '.join(providers.names)}"
         )
-    return checked
 
 
 @dataclass(frozen=True, slots=True)
