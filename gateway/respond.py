@@ -4,7 +4,7 @@ from typing import Any
 
 import grpc
 from google.rpc import code_pb2
-from stemma.conversation.v1 import run_service_pb2
+from stemma.conversation.v1 import floor_service_pb2, run_service_pb2
 from stemma.kernel.v1 import run_pb2
 
 from gateway.errors import HTTP_STATUS, Refusal, refusal
@@ -13,14 +13,16 @@ from gateway.upstream import Metadata, Upstream
 
 _SERVICE = run_service_pb2.DESCRIPTOR.services_by_name["RunService"]
 _GET_RUN = method_of(_SERVICE.methods_by_name["GetRun"])
+_FLOORS = floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]
+_GET_FLOOR = method_of(_FLOORS.methods_by_name["GetFloor"])
 RESPOND = method_of(_SERVICE.methods_by_name["Respond"]).path
 
 
 async def respond_result(
     first: Any, call: Any, upstream: Upstream, metadata: Metadata
 ) -> run_service_pb2.RespondResult:
-    """The run, its floor and the branch, for a run that committed or was cancelled. Refuses as the
-    `failed` frame says, with run_id and floor_id in the metadata; with 503 when the stream ends
+    """The run, its floor and the branch, for a run that committed, was cancelled, is held or waits.
+    Refuses as the `failed` frame says, with run_id and floor_id in the metadata; with 503 when the stream ends
     without a last frame (the run may go on: a repeat joins it). Raises AioRpcError."""
     response, last = first, run_pb2.RunEvent()
     while response is not grpc.aio.EOF:
@@ -29,15 +31,20 @@ async def respond_result(
     kind = last.WhichOneof("event")
     if kind == "failed":
         raise _failed(last)
-    if kind not in {"floor_committed", "cancelled"}:
+    if kind not in {"floor_committed", "cancelled", "held", "requires_action"}:
         raise _cut(last)
-    end = getattr(last, kind)
     found: Any = await upstream.unary(_GET_RUN, run_service_pb2.GetRunRequest(run_id=last.run_id), metadata)
-    return run_service_pb2.RespondResult(
-        run=found.run,
-        floor=end.floor,
-        branch=end.branch if end.HasField("branch") else None,
-    )
+    result = run_service_pb2.RespondResult(run=found.run)
+    if kind == "requires_action":
+        asked = floor_service_pb2.GetFloorRequest(floor_id=last.floor_id)
+        standing: Any = await upstream.unary(_GET_FLOOR, asked, metadata)
+        result.floor.CopyFrom(standing.floor)
+        return result
+    end = getattr(last, kind)
+    result.floor.CopyFrom(end.floor)
+    if kind != "held" and end.HasField("branch"):
+        result.branch.CopyFrom(end.branch)
+    return result
 
 
 def _failed(event: run_pb2.RunEvent) -> Refusal:

@@ -23,12 +23,12 @@ from kernel.verbs.records import (
     Outcome,
     PlacedEvent,
     Request,
-    Run,
     Session,
     SessionOrder,
     SessionState,
     Tip,
 )
+from kernel.verbs.run_store import RunReads, RunWrites
 from kernel.verbs.search_store import SearchReads, SearchWrites
 from kernel.verbs.state_store import StateReads, StateWrites
 
@@ -42,7 +42,7 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
+class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, RunReads, Protocol):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -141,15 +141,11 @@ class ReadTx(ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
     ) -> list[tuple[int, HeadMove]]:
         """Newest first, with their numbers."""
 
-    async def run(self, run_id: str) -> Run | None: ...
-
-    async def run_of_floor(self, floor_id: str) -> Run | None: ...
-
     async def events(self, project_id: str, after: int, limit: int) -> list[PlacedEvent]:
         """By position, those after `after`."""
 
 
-class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, Protocol):
+class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, RunWrites, Protocol):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 
     async def lock_session(self, session_id: str) -> Session | None:
@@ -187,10 +183,6 @@ class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, Pr
         """Remembers the leaf that a branch leaves, for each part of its path that is left."""
 
     async def insert_head_move(self, session_id: str, move: HeadMove) -> None: ...
-
-    async def insert_run(self, run: Run) -> None: ...
-
-    async def update_run(self, run: Run) -> None: ...
 
     async def record(self, request: Request, answer: Answer) -> None:
         """In the same transaction as what it asked for (R1)."""

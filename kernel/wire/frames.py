@@ -1,6 +1,6 @@
 """A run's frames as the contract shows them."""
 
-from stemma.kernel.v1 import run_pb2
+from stemma.kernel.v1 import message_pb2, run_pb2
 
 from kernel.generation import events
 from kernel.generation.provider import FailureReason
@@ -21,14 +21,31 @@ def frame_pb(
     last, if it has an input."""
     shown = run_pb2.RunEvent(run_id=run_id, floor_id=floor_id, epoch=frame.epoch, seq=frame.seq)
     match frame.event:
-        case events.Started(context_digest, tokens_in, left_out):
+        case events.Started(context_digest, tokens_in, left_out, standing):
             shown.started.context_digest = context_digest
             shown.started.tokens_in = tokens_in
             shown.started.left_out_count = left_out
+            for call in standing:
+                shown.started.standing_calls.add(
+                    call_id=call.call_id, name=call.name, arguments_json=call.arguments_json
+                )
         case events.TextDelta(page_id, text):
             shown.text_delta.page_id, shown.text_delta.text = page_id, text
         case events.ReasoningDelta(page_id, text):
             shown.reasoning_delta.page_id, shown.reasoning_delta.text = page_id, text
+        case events.ToolCalled(page_id, call):
+            shown.tool_call.page_id, shown.tool_call.call_id = page_id, call.call_id
+            shown.tool_call.name, shown.tool_call.arguments_json = call.name, call.arguments_json
+        case events.ToolAnswered(page_id, result):
+            shown.tool_result.page_id, shown.tool_result.call_id = page_id, result.call_id
+            shown.tool_result.content, shown.tool_result.is_error = result.content, result.is_error
+        case events.RequiresAction():
+            shown.requires_action.CopyFrom(requires_action_pb(frame.event))
+        case events.Reset(pages):
+            shown.reset.SetInParent()
+            shown.reset.pages.extend(page_pb(page, last_input or before) for page in pages)
+        case events.Held(floor):
+            shown.held.floor.CopyFrom(floor_pb(Shown(floor, before)))
         case events.PageCompleted(page):
             shown.page_completed.page.CopyFrom(page_pb(page, last_input or before))
         case events.FloorCommitted(floor, branch):
@@ -43,3 +60,11 @@ def frame_pb(
             if (moved := maybe_branch_pb(maybe_branch)) is not None:
                 shown.cancelled.branch.CopyFrom(moved)
     return shown
+
+
+def requires_action_pb(event: events.RequiresAction) -> run_pb2.RequiresAction:
+    calls = [
+        message_pb2.ToolCallPart(call_id=c.call_id, name=c.name, arguments_json=c.arguments_json)
+        for c in event.calls
+    ]
+    return run_pb2.RequiresAction(calls=calls, kind=f"ACTION_KIND_{event.kind.name}")
