@@ -22,8 +22,8 @@ async def respond_result(
     first: Any, call: Any, upstream: Upstream, metadata: Metadata
 ) -> run_service_pb2.RespondResult:
     """The run, its floor and the branch, for a run that committed, was cancelled, is held or waits.
-    Refuses as the `failed` frame says, with run_id and floor_id in the metadata; with 503 when the stream ends
-    without a last frame (the run may go on: a repeat joins it). Raises AioRpcError."""
+    Refuses as the `failed` frame says, with run_id and floor_id in the metadata; with 503 when the
+    stream ends without a last frame (the run may go on: a repeat joins it). Raises AioRpcError."""
     response, last = first, run_pb2.RunEvent()
     while response is not grpc.aio.EOF:
         last = response.event

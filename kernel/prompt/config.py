@@ -5,7 +5,7 @@ The names of the fields are those of stemma.kernel.v1.Config; enums are its numb
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Self
 
 from kernel.prompt.merge_patch import merge_patch, without_nulls
@@ -152,8 +152,14 @@ def with_models(config: Config, change: Callable[[str, ModelConfig], ModelConfig
     return config
 
 
+def without_endpoints(config: Config) -> Config:
+    """The configuration as a file has it: where a conversation is sent is not for a file to say."""
+    nowhere = partial(replace, base_url=None, api_key=None)
+    return with_models(config, lambda _, model: nowhere(model) if model.base_url or model.api_key else model)
+
+
 def without_keys(config: Config) -> Config:
-    """The configuration as it may leave the server, or name something."""
+    """The configuration as it may be recorded, or name something."""
     return with_models(config, lambda _, model: replace(model, api_key=None) if model.api_key else model)
 
 

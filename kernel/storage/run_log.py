@@ -63,10 +63,11 @@ class SqlRunLog:
             t.run.c.logged, t.run.c.end_time < ended_before
         )
         ended = ended.order_by(t.run.c.end_time).limit(limit)
-        async with self._turns.of("", ""), self._engines.writing() as connection:
+        async with self._engines.reading() as connection:
             keys = [tuple(row) for row in await connection.execute(ended)]
-            if keys:
-                chunk_key: ColumnElement[Any] = tuple_(t.run_chunk.c.tenant_id, t.run_chunk.c.run_id)
+        if keys:
+            chunk_key: ColumnElement[Any] = tuple_(t.run_chunk.c.tenant_id, t.run_chunk.c.run_id)
+            async with self._turns.of("", ""), self._engines.writing() as connection:
                 await connection.execute(delete(t.run_chunk).where(chunk_key.in_(keys)))
                 await connection.execute(update(t.run).where(_KEY.in_(keys)).values(logged=False))
         return len(keys)

@@ -20,7 +20,15 @@ def frame_pb(
     """`before` is the id of the message before the floor's first, `last_input` that of its input's
     last, if it has an input."""
     shown = run_pb2.RunEvent(run_id=run_id, floor_id=floor_id, epoch=frame.epoch, seq=frame.seq)
-    match frame.event:
+    if events.is_last(frame.event):
+        _show_end(shown, before, frame.event)
+    else:
+        _show(shown, last_input or before, frame.event)
+    return shown
+
+
+def _show(shown: run_pb2.RunEvent, before: str, event: events.RunEvent) -> None:
+    match event:
         case events.Started(context_digest, tokens_in, left_out, standing):
             shown.started.context_digest = context_digest
             shown.started.tokens_in = tokens_in
@@ -40,17 +48,21 @@ def frame_pb(
             shown.tool_result.page_id, shown.tool_result.call_id = page_id, result.call_id
             shown.tool_result.content, shown.tool_result.is_error = result.content, result.is_error
         case events.RequiresAction():
-            shown.requires_action.CopyFrom(requires_action_pb(frame.event))
+            shown.requires_action.CopyFrom(requires_action_pb(event))
         case events.Reset(pages):
             shown.reset.SetInParent()
-            shown.reset.pages.extend(page_pb(page, last_input or before) for page in pages)
-        case events.Held(floor):
-            shown.held.floor.CopyFrom(floor_pb(Shown(floor, before)))
+            shown.reset.pages.extend(page_pb(page, before) for page in pages)
         case events.PageCompleted(page):
-            shown.page_completed.page.CopyFrom(page_pb(page, last_input or before))
+            shown.page_completed.page.CopyFrom(page_pb(page, before))
+
+
+def _show_end(shown: run_pb2.RunEvent, before: str, event: events.RunEvent) -> None:
+    match event:
         case events.FloorCommitted(floor, branch):
             shown.floor_committed.floor.CopyFrom(floor_pb(Shown(floor, before)))
             shown.floor_committed.branch.CopyFrom(branch_pb(branch))
+        case events.Held(floor):
+            shown.held.floor.CopyFrom(floor_pb(Shown(floor, before)))
         case events.Failed(reason, floor):
             shown.failed.code = _CODES.get(reason, _UNAVAILABLE)
             shown.failed.reason = reason.value
@@ -59,7 +71,6 @@ def frame_pb(
             shown.cancelled.floor.CopyFrom(floor_pb(Shown(floor, before)))
             if (moved := maybe_branch_pb(maybe_branch)) is not None:
                 shown.cancelled.branch.CopyFrom(moved)
-    return shown
 
 
 def requires_action_pb(event: events.RequiresAction) -> run_pb2.RequiresAction:

@@ -19,6 +19,7 @@ from kernel.prompt.config import (
     sources,
     value_at,
     with_models,
+    without_endpoints,
     without_keys,
 )
 from kernel.prompt.config_text import config_from_text, config_text, override_name
@@ -99,6 +100,12 @@ def test_a_key_names_nothing_and_is_in_no_record() -> None:
     assert override_name(keyed) == override_name(without_keys(keyed))
     assert "SECRET" not in options_text(keyed) + config_text(without_keys(keyed)) + repr(keyed)
     assert config_from_text(config_text(keyed)) == keyed
+
+
+def test_a_file_has_neither_endpoints_nor_keys() -> None:
+    keyed = with_models(Config("be brief"), lambda path, _: ModelConfig("openai", base_url=A, api_key="SECRET"))
+    bare = with_models(Config("be brief"), lambda path, _: ModelConfig("openai"))
+    assert without_endpoints(keyed) == bare == without_endpoints(bare)
 
 
 @pytest.mark.parametrize(
