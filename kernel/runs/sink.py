@@ -13,7 +13,7 @@ from kernel.generation.lease import Lease, held
 from kernel.generation.live import LiveRun
 from kernel.generation.provider import FailureReason
 from kernel.generation.sink import PageDraft, RunOver
-from kernel.prompt.tokens import estimate
+from kernel.prompt.tokens import TokenCounter
 from kernel.runs.log import ChunkLog
 from kernel.runs.plan import plan_from, plan_text
 from kernel.tree.message import Message
@@ -38,6 +38,7 @@ class StoreSink:
 
     Args:
         tokens_in: Of the context, for a provider that counts nothing.
+        counter: Counts the answer for such a provider.
         effects_of: What the messages of a page do to the state.
         wait: How long a run may wait.
     """
@@ -50,6 +51,7 @@ class StoreSink:
         log: ChunkLog,
         *,
         tokens_in: int,
+        counter: TokenCounter,
         effects_of: EffectsOf,
         wait: timedelta,
     ) -> None:
@@ -58,6 +60,7 @@ class StoreSink:
         self._live = live
         self._log = log
         self._tokens_in = tokens_in
+        self._counter = counter
         self._effects_of = effects_of
         self._wait = wait
 
@@ -194,7 +197,7 @@ class StoreSink:
 
     def _usage(self, drafts: Sequence[PageDraft]) -> Usage:
         counts = [
-            draft.usage or Usage(self._tokens_in, estimate(draft.all_text), estimated=True)
+            draft.usage or Usage(self._tokens_in, self._counter.count(draft.all_text), estimated=True)
             for draft in drafts
         ]
         return Usage(

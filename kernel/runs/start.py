@@ -15,6 +15,7 @@ from kernel.generation.runner import RunLimits, Runner, RunPlan
 from kernel.generation.so_far import PagesSoFar
 from kernel.generation.tools import NoTools, Toolbox
 from kernel.prompt.config import Config, ModelConfig
+from kernel.prompt.tokens import COUNTERS
 from kernel.runs.log import ChunkLog
 from kernel.runs.plan import Candidate, Plan
 from kernel.runs.shown import ShownRun
@@ -87,6 +88,7 @@ def start(env: Env, generation: Generation, begin: Begin) -> LiveRun:
         live,
         generation.log,
         tokens_in=begin.tokens_in,
+        counter=COUNTERS.of(plan.config.model.name),
         effects_of=lambda messages: generation.effects_of(messages, plan.config),
         wait=timedelta(seconds=limits.wait_seconds),
     )
