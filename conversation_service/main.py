@@ -41,8 +41,9 @@ from conversation_service.rpc.snapshots import Snapshots
 from conversation_service.rpc.staged_writes import StagedWrites
 from conversation_service.rpc.states import States
 from conversation_service.rpc.transfers import Transfers
-from conversation_service.settings import Settings, check_auth, secret_keys
+from conversation_service.settings import Settings, check_auth, guard, mcp_servers, secret_keys
 from kernel.clock import new_uuid7, utc_now
+from kernel.generation.credentials import Credentials
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits
@@ -52,7 +53,10 @@ from kernel.rpc.tokens import PageTokens
 from kernel.rpc.workers import PARENT
 from kernel.runs.beat import beating
 from kernel.runs.control import HubRuns
-from kernel.runs.respond import Generation
+from kernel.runs.serving import generation_of
+from kernel.runs.start import Generation
+from kernel.runs.tail import RunTail
+from kernel.sealing import Seals
 from kernel.storage.engine import Engines
 from kernel.storage.feeds import Feeds
 from kernel.storage.migrate import migrate
@@ -60,6 +64,7 @@ from kernel.storage.processes import Processes
 from kernel.storage.staged import Ledgers
 from kernel.storage.statistics import Statistics
 from kernel.storage.store import SqlStore
+from kernel.tools.mcp_servers import McpServers
 from kernel.verbs.env import Env
 from kernel.wire.byte_cache import ByteCache
 from kernel.wire.codec import WireCodec
@@ -118,8 +123,10 @@ async def build(
     Raises BadSettings, CannotListen, or an error of the kernel when the database cannot be used.
     """
     check_auth(settings)
-    tokens = PageTokens(secret_keys(settings))
-    providers = Providers(settings.providers)
+    secrets = secret_keys(settings)
+    tokens = PageTokens(secrets)
+    providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
+    servers = McpServers(mcp_servers(settings), guard(settings))
     engines = Engines(settings.database_url)
     engines.hold()
     try:
@@ -127,13 +134,15 @@ async def build(
         store = SqlStore(engines, clock)
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
-        generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
+        generation = generation_of(store.run_log, hub, providers, servers, new_id(), limits or RunLimits())
+        tail = RunTail(store.run_log)
+        processes, statistics = Processes(engines, generation.owner), Statistics(engines)
         async with (
-            beating(env, Processes(engines, generation.owner), hub, Statistics(engines)),
+            beating(env, generation, processes, statistics, store.run_log),
             following(env, store, Feeds(engines), settings.event_retention) as followers,
             expiring(env, Ledgers(engines)) as expiry,
         ):
-            server = await _serve(settings, env, generation, tokens, followers)
+            server = await _serve(settings, env, generation, tail, tokens, followers)
             try:
                 yield Service(server.address, env, generation, server, store, followers, expiry)
             finally:
@@ -142,11 +151,17 @@ async def build(
                 await store.idle()
     finally:
         await providers.aclose()
+        await servers.aclose()
         await engines.close()
 
 
 async def _serve(
-    settings: Settings, env: Env, generation: Generation, tokens: PageTokens, followers: Following
+    settings: Settings,
+    env: Env,
+    generation: Generation,
+    tail: RunTail,
+    tokens: PageTokens,
+    followers: Following,
 ) -> Server:
     providers, authenticator = generation.providers, LocalAuthenticator()
     services = {
@@ -157,7 +172,7 @@ async def _serve(
         floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(
             env, tokens, PathCache(_PATH_CACHE)
         ),
-        run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
+        run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation, tail),
         state_service_pb2.DESCRIPTOR.services_by_name["StateService"]: States(env, tokens),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
         context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(
@@ -173,6 +188,7 @@ async def _serve(
 
     async def before_stop() -> None:
         followers.hub.close()
+        await tail.close()
         await generation.hub.drain(_RUNS_END)
 
     return await serve(

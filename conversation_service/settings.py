@@ -3,9 +3,25 @@
 from pydantic import Field
 
 from kernel import service_settings
-from kernel.service_settings import AgeOrEver, BadSettings, ServiceSettings, explained
+from kernel.service_settings import (
+    AgeOrEver,
+    BadSettings,
+    ServiceSettings,
+    explained,
+    guard,
+    mcp_servers,
+)
 
-__all__ = ["BadSettings", "Settings", "check_auth", "check_processes", "explained", "secret_keys"]
+__all__ = [
+    "BadSettings",
+    "Settings",
+    "check_auth",
+    "check_processes",
+    "explained",
+    "guard",
+    "mcp_servers",
+    "secret_keys",
+]
 
 _DEFAULT = "127.0.0.1:50051"
 

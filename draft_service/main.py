@@ -21,6 +21,7 @@ from draft_service.settings import Settings, check_auth, secret_keys
 from draft_service.storage.due import DueDrafts
 from draft_service.storage.store import DraftStore
 from kernel.clock import new_uuid7, utc_now
+from kernel.generation.credentials import Credentials
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits
@@ -28,12 +29,17 @@ from kernel.rpc.server import Server, serve
 from kernel.rpc.tokens import PageTokens
 from kernel.runs.beat import beating
 from kernel.runs.control import HubRuns
-from kernel.runs.respond import Generation
+from kernel.runs.serving import generation_of
+from kernel.runs.start import Generation
+from kernel.runs.tail import RunTail
+from kernel.sealing import Seals
+from kernel.service_settings import guard, mcp_servers
 from kernel.steady import steadily
 from kernel.storage.engine import Engines
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
 from kernel.storage.statistics import Statistics
+from kernel.tools.mcp_servers import McpServers
 from kernel.verbs.env import Env
 from kernel.wire.codec import WireCodec
 
@@ -44,10 +50,10 @@ _RUNS_END, _STOPS_WITHIN = 4.0, 9.0
 class DraftServicer(Drafts, Floors, Runs, Exports):
     """DraftService."""
 
-    def __init__(self, world: World, generation: Generation, tokens: PageTokens) -> None:
+    def __init__(self, world: World, generation: Generation, tail: RunTail, tokens: PageTokens) -> None:
         Drafts.__init__(self, world, generation.providers, tokens)
         Floors.__init__(self, world, tokens)
-        Runs.__init__(self, world, generation)
+        Runs.__init__(self, world, generation, tail)
         Exports.__init__(self, world, tokens)
 
 
@@ -76,8 +82,10 @@ async def build(
     Raises BadSettings, CannotListen, or an error of the kernel when the database cannot be used.
     """
     check_auth(settings)
-    tokens = PageTokens(secret_keys(settings))
-    providers = Providers(settings.providers)
+    secrets = secret_keys(settings)
+    tokens = PageTokens(secrets)
+    providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
+    servers = McpServers(mcp_servers(settings), guard(settings))
     engines = Engines(settings.database_url, scrub=True)
     engines.hold()
     try:
@@ -85,16 +93,23 @@ async def build(
         store = DraftStore(engines, clock)
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
-        generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
+        generation = generation_of(store.run_log, hub, providers, servers, new_id(), limits or RunLimits())
+        tail = RunTail(store.run_log)
         async with grpc.aio.insecure_channel(settings.conversation, options=OPTIONS) as channel:
             conversation = Conversation(channel)
             world = World(env, store, conversation, conversation, settings.ages)
             sweeper = Sweeper(world, DueDrafts(engines))
             async with (
-                beating(env, Processes(engines, generation.owner), hub, Statistics(engines)),
+                beating(
+                    env,
+                    generation,
+                    Processes(engines, generation.owner),
+                    Statistics(engines),
+                    store.run_log,
+                ),
                 _sweeping(sweeper),
             ):
-                server = await _serve(settings, DraftServicer(world, generation, tokens), hub)
+                server = await _serve(settings, DraftServicer(world, generation, tail, tokens), hub, tail)
                 try:
                     yield Service(server.address, world, generation, server, store, sweeper)
                 finally:
@@ -103,11 +118,13 @@ async def build(
                     await store.idle()
     finally:
         await providers.aclose()
+        await servers.aclose()
         await engines.close()
 
 
-async def _serve(settings: Settings, servicer: DraftServicer, hub: RunHub) -> Server:
+async def _serve(settings: Settings, servicer: DraftServicer, hub: RunHub, tail: RunTail) -> Server:
     async def before_stop() -> None:
+        await tail.close()
         await hub.drain(_RUNS_END)
 
     service = draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"]

@@ -14,6 +14,8 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kernel.generation.registry import ProviderSettings
+from kernel.net.guard import Guard, allowed_hosts
+from kernel.tools.mcp_settings import BadServers, McpServer, read_servers
 
 
 class BadSettings(Exception):
@@ -57,6 +59,13 @@ class ServiceSettings(BaseSettings):
     openai_api_key: str = Field(default="", repr=False)
     model: str = ""
     script: str = ""
+    # Answers that one model endpoint writes at once, and calls that may wait for one of them.
+    provider_streams: int = Field(default=256, ge=1, le=100_000)
+    provider_queue: int = Field(default=256, ge=0, le=100_000)
+    # Hosts off the public internet that configurations may name, as `host` or `host:port`, by commas.
+    allow_hosts: str = ""
+    # MCP servers of the operator's, as JSON or a file's path; see kernel/tools/mcp_settings.py.
+    mcp_servers: str = Field(default="", repr=False)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "console"] = "json"
 
@@ -68,6 +77,8 @@ class ServiceSettings(BaseSettings):
             openai_api_key=self.openai_api_key,
             openai_model=self.model,
             script=self.script,
+            streams=self.provider_streams,
+            waiting=self.provider_queue,
         )
 
 
@@ -87,6 +98,22 @@ def check_auth(auth: str, variable: str, address: str, default: str) -> None:
         raise BadSettings(f"STEMMA_AUTH=off is for loopback only: set {variable} to 127.0.0.1 or [::1].")
 
 
+def guard(settings: ServiceSettings) -> Guard:
+    """Says where callers' own endpoints and servers may be."""
+    try:
+        return Guard(allowed_hosts(settings.allow_hosts))
+    except ValueError as error:
+        raise BadSettings(f"STEMMA_ALLOW_HOSTS: {error}; separate hosts by commas.") from None
+
+
+def mcp_servers(settings: ServiceSettings) -> dict[str, McpServer]:
+    """The MCP servers that the operator named."""
+    try:
+        return read_servers(settings.mcp_servers)
+    except BadServers as error:
+        raise BadSettings(f"STEMMA_MCP_SERVERS: {error}") from None
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -95,7 +122,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def secret_keys(secret_key: str, database_url: str, data: Path) -> list[bytes]:
-    """The keys that seal page tokens, newest first; on the embedded default, made on first start."""
+    """The keys that seal page tokens and callers' secrets, newest first; on the embedded default, made on first start."""
     if secret_key:
         return [_key(text.strip()) for text in secret_key.split(",")]
     if not database_url.startswith("sqlite"):

@@ -13,6 +13,7 @@ from stemma_cli.calls.files import FileCalls
 from stemma_cli.calls.floors import FloorCalls
 from stemma_cli.calls.runs import RunCalls
 from stemma_cli.calls.sessions import SessionCalls
+from stemma_cli.calls.staged import StagedCalls
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", 16 * 1024 * 1024),
@@ -24,7 +25,7 @@ _OPTIONS = [
 ]
 
 
-class Client(SessionCalls, FloorCalls, RunCalls, FileCalls):
+class Client(SessionCalls, FloorCalls, RunCalls, FileCalls, StagedCalls):
     """See the module."""
 
 

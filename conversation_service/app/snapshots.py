@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from conversation_service.app import policy
 from conversation_service.app.projects import get_project
 from kernel.errors import Exhausted, NotFound, invalid
-from kernel.prompt.config import size
+from kernel.prompt.config import size, without_endpoints
 from kernel.state.model import EMPTY
 from kernel.state.text import state_text
 from kernel.tree.model import Floor, FloorOutline, FloorState
@@ -46,7 +46,8 @@ class Taken:
 
 
 async def take_snapshot(env: Env, caller: Caller, source: Source) -> Taken:
-    """One consistent read of all but the path's bodies, which never change.
+    """One consistent read of all but the path's bodies, which never change. Where a model is asked, and with
+    which key, stays here.
 
     NOT_FOUND; FAILED_PRECONDITION for a floor that no path ends at; SNAPSHOT_TOO_LARGE.
     """
@@ -81,7 +82,9 @@ async def _of_project(env: Env, caller: Caller, name: str) -> Taken:
     found = configs.of_project(project)
     versions = Versions(found.version, f"project.{live.version}", project.version)
     return Taken(
-        Snapshot(project_id, "", project.title, found.config, versions, EMPTY, NO_LAYER, live),
+        Snapshot(
+            project_id, "", project.title, without_endpoints(found.config), versions, EMPTY, NO_LAYER, live
+        ),
     )
 
 
@@ -102,7 +105,7 @@ async def _of_session(tx: ReadTx, source: Source) -> Taken:
         session.project_id,
         session.session_id,
         session.title,
-        found.config,
+        without_endpoints(found.config),
         Versions(found.version, live_version, project.version, session.version),
         await path_state(tx, end),
         own,

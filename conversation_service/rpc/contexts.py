@@ -37,7 +37,7 @@ class Contexts:
             raise invalid("floor_id", "not together with branch")
         branch = branch_name(request.branch, MAIN)
         given = content_of(request.input.messages, "input.messages")
-        overrides = config_of(request.options.overrides, "options.overrides", self._providers)
+        overrides = config_of(request.options.overrides, "options.overrides", self._providers, call)
         tenant_id = call.identity.tenant_id
 
         def key(tip: Tip | None) -> Hashable | None:

@@ -38,7 +38,7 @@ class ProjectMethods:
         write = write_of(request, call)
         new = app.NewProject(
             text_field(request.title, "title", maximum=MAX_TITLE),
-            config_of(request.config, "config", self._providers),
+            config_of(request.config, "config", self._providers, call),
         )
         project = await app.create_project(self._env, write, new)
         return pb.CreateProjectResponse(project=project_pb(project))
@@ -61,7 +61,7 @@ class ProjectMethods:
 
     async def update_project(self, request: pb.UpdateProjectRequest, call: Call) -> pb.UpdateProjectResponse:
         write, project = write_of(request, call), project_field(request.project_id)
-        change = change_of(request, project_pb2.Project.DESCRIPTOR, self._providers)
+        change = change_of(request, project_pb2.Project.DESCRIPTOR, self._providers, call)
         updated = await app.update_project(self._env, write, project, change)
         return pb.UpdateProjectResponse(project=project_pb(updated))
 

@@ -20,7 +20,7 @@ from kernel.verbs.env import MAIN, Env
 from kernel.verbs.staged_store import Placement, StagedFilter, StagedPart, StagedTarget, StagedWrite
 from kernel.wire.config_patch import document, does_not_apply, patch_of, patched
 from kernel.wire.projects import project_pb
-from kernel.wire.requests import caller_of, known_provider, listing, write_of
+from kernel.wire.requests import caller_of, listing, write_of
 from kernel.wire.staged import only_of_project, origin_of, parts_of, placement_of, staged_pb, state_of
 from kernel.wire.trees import floor_pb, maybe_branch_pb, session_pb
 
@@ -30,17 +30,19 @@ _OPERATIONS = "operations_json"
 class ConfigPatches:
     """`accepting.Patching`."""
 
-    def __init__(self, providers: Providers) -> None:
+    def __init__(self, providers: Providers, call: Call) -> None:
         self._providers = providers
+        self._tenant = call.identity.tenant_id
 
     def patched(self, layer: Config, operations_json: str, version: int) -> Config:
         try:
-            found = patched(layer, patch_of(operations_json, _OPERATIONS), "config")
+            return patched(layer, patch_of(operations_json, _OPERATIONS), "config", self._admitted)
         except json_patch.DoesNotApply as fault:
             current = {"current": str(version)}
             raise FailedPrecondition("STALE", does_not_apply(fault), current) from None
-        known_provider(found, "config", self._providers)
-        return found
+
+    def _admitted(self, config: Config) -> Config:
+        return self._providers.admitted(config, "config", self._tenant)
 
     def changes(self, before: Config, after: Config) -> Sequence[tuple[str, str, str]]:
         found = json_patch.changes(document(before), document(after))
@@ -50,7 +52,7 @@ class ConfigPatches:
 class StagedWrites:
     def __init__(self, env: Env, providers: Providers, tokens: PageTokens) -> None:
         self._env = env
-        self._patches = ConfigPatches(providers)
+        self._providers = providers
         self._tokens = tokens
 
     async def stage_write(self, request: pb.StageWriteRequest, call: Call) -> pb.StageWriteResponse:
@@ -96,7 +98,8 @@ class StagedWrites:
         self, request: pb.PreviewStagedWriteRequest, call: Call
     ) -> pb.PreviewStagedWriteResponse:
         staged_write_id, caller = _id(request.staged_write_id), caller_of(call)
-        seen = await staged_previews.preview_staged(self._env, caller, staged_write_id, self._patches)
+        patches = ConfigPatches(self._providers, call)
+        seen = await staged_previews.preview_staged(self._env, caller, staged_write_id, patches)
         changes = [clipped(change) for change in seen.changes]
         return pb.PreviewStagedWriteResponse(
             diff=pb.StagedDiff(
@@ -129,7 +132,7 @@ class StagedWrites:
             request.select,
             reason(request.reason, required=True),
         )
-        found = await accepting.accept_staged(self._env, write, ask, self._patches)
+        found = await accepting.accept_staged(self._env, write, ask, ConfigPatches(self._providers, call))
         return pb.AcceptStagedWriteResponse(
             staged_write=staged_pb(found.entry, bodies=False),
             floor=floor_pb(found.done.shown) if found.done.shown else None,

@@ -38,7 +38,7 @@ async def ended_in(
     done = await tx.end_draft(session.session_id, state, principal, reason)
     if done is None:
         return None
-    await tx.audit(done.draft_id, state.value, done.ended_by, {})
+    await tx.audit(done.draft_id, state.value, done.ended_by, await tx.counts(done.draft_id))
     for branch in await tx.pending_branches(done.draft_id):
         floor = await tx.floor(branch.pending_floor_id or "")
         assert floor is not None, "a branch's pending floor exists"

@@ -112,6 +112,8 @@ def _check_placement(target: StagedTarget, parts: Sequence[StagedPart]) -> None:
         return
     if target.placement is Placement.NONE:
         raise errors.invalid("target.placement", "is required with an output page")
+    if target.placement is Placement.OUTPUT_OF_FLOOR and not target.floor_id:
+        raise errors.invalid("target.floor_id", "is required for PLACEMENT_OUTPUT_OF_FLOOR")
     if target.placement is Placement.OUTPUT_OF_FLOOR and page.input is not None:
         raise errors.invalid("parts", "an input comes along for PLACEMENT_NEXT_FLOOR only")
 

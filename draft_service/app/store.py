@@ -53,6 +53,9 @@ class DraftReads(Protocol):
         """Of the frozen history, by depth, those with first <= depth <= last. DATA_LOSS for a page that
         fails its digest."""
 
+    async def counts(self, draft_id: str) -> dict[str, int]:
+        """Its committed `floors` below the root, and its `exports`."""
+
     async def has_page(self, draft_id: str, page_id: str) -> bool:
         """Whether a floor of the draft has it, on whatever path, or had it to choose from."""
 

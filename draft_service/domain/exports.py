@@ -14,7 +14,6 @@ from kernel.verbs.staged_store import (
     StagedConfig,
     StagedEffects,
     StagedOrigin,
-    StagedPage,
     StagedPart,
     StagedTarget,
 )
@@ -118,19 +117,5 @@ def _base_version(draft: Draft, to_session: bool, to_project: bool, parts: Seque
 
 
 def kinds(parts: Sequence[StagedPart]) -> list[type]:
+    """An entry has at most one part of each."""
     return [type(part) for part in parts]
-
-
-__all__ = [
-    "Export",
-    "ExportPart",
-    "ExportState",
-    "PagePart",
-    "Proposal",
-    "ProposalPart",
-    "StagedPage",
-    "kinds",
-    "origin_of",
-    "target_of",
-    "why_not",
-]

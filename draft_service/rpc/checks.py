@@ -41,7 +41,7 @@ def target_of(request: Any) -> Target:
     return Target(draft_id, MAIN, head or None, on_pending == ABANDON)
 
 
-def new_draft_of(request: pb.CreateDraftRequest, providers: Providers) -> NewDraft:
+def new_draft_of(request: pb.CreateDraftRequest, providers: Providers, call: Call) -> NewDraft:
     retention = Retention(
         enum_field(
             request.retention_policy,
@@ -60,7 +60,7 @@ def new_draft_of(request: pb.CreateDraftRequest, providers: Providers) -> NewDra
         retention,
         _ttl(request, retention),
         Visibility(visibility),
-        config_of(request.config, "config", providers),
+        config_of(request.config, "config", providers, call),
         request.replace_system_prompt,
         _metadata(request),
         uuid_field(request.origin.run_id, "origin.run_id", required=False),

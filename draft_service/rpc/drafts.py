@@ -35,7 +35,7 @@ class Drafts:
 
     async def create_draft(self, request: pb.CreateDraftRequest, call: Call) -> pb.CreateDraftResponse:
         write = write_of(request, call)
-        draft, branch = await create_draft(self._world, write, new_draft_of(request, self._providers))
+        draft, branch = await create_draft(self._world, write, new_draft_of(request, self._providers, call))
         return pb.CreateDraftResponse(draft=draft_pb(draft), branch=branch_pb(branch))
 
     async def get_draft(self, request: pb.GetDraftRequest, call: Call) -> pb.GetDraftResponse:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from stemma.draft.v1 import draft_pb2
 from stemma.draft.v1 import draft_service_pb2 as pb
 from stemma.kernel.v1 import staged_write_pb2
 
@@ -37,7 +36,7 @@ class Exports:
         return pb.ExportDraftResponse(
             staged_write_id=export.staged_write_id,
             source_page_id=export.source_page_id,
-            state=draft_pb2.ExportState.Value(f"EXPORT_STATE_{export.state.name}"),
+            state=f"EXPORT_STATE_{export.state.name}",
         )
 
     async def list_proposals(self, request: pb.ListProposalsRequest, call: Call) -> pb.ListProposalsResponse:

@@ -1,6 +1,7 @@
 """DraftService: runs in a draft, as RunService has them for a branch of a session."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from stemma.draft.v1 import draft_service_pb2 as pb
 from stemma.kernel.v1 import run_pb2
@@ -9,59 +10,46 @@ from draft_service.app.floors import check_run
 from draft_service.app.world import World
 from draft_service.domain.narrowing import check_narrowed
 from draft_service.rpc.checks import seen_draft_id, target_of
-from draft_service.rpc.shown import draft_run_pb
-from kernel.errors import Unavailable, Unimplemented, invalid
-from kernel.generation.events import Frame
-from kernel.generation.live import RunLost
+from draft_service.rpc.shown import in_draft
+from kernel.generation.events import NOWHERE, Position
 from kernel.prompt.config import Config
 from kernel.rpc.call import Call
-from kernel.rpc.checks import enum_field, uuid_field
+from kernel.rpc.checks import enum_field, run_position, uuid_field
 from kernel.runs import control
-from kernel.runs.respond import (
-    Action,
-    Edited,
-    Generation,
-    Input,
-    Regenerated,
-    Responding,
-    Resumed,
-    respond,
-)
+from kernel.runs.respond import Wish, respond, watched
+from kernel.runs.start import Generation
+from kernel.runs.submit import submit
+from kernel.runs.tail import RunTail
+from kernel.runs.watch import Watch
+from kernel.tools.views import waiting_of
 from kernel.verbs import configs
 from kernel.verbs.env import known_session
-from kernel.wire.frames import frame_pb
-from kernel.wire.requests import caller_of, config_of, content_of, write_of
-from kernel.wire.trees import floor_pb, maybe_branch_pb
-
-_MAX_CANDIDATES = 8
+from kernel.wire.frames import waiting_run_pb
+from kernel.wire.requests import caller_of, config_of, write_of
+from kernel.wire.run_requests import action_of, answers_of, candidates_of, frames_of
+from kernel.wire.trees import floor_pb, maybe_branch_pb, run_pb
 
 
 class Runs:
-    def __init__(self, world: World, generation: Generation) -> None:
+    def __init__(self, world: World, generation: Generation, tail: RunTail) -> None:
         self._world = world
         self._env = world.env
         self._generation = generation
+        self._tail = tail
 
     async def respond(self, request: pb.RespondRequest, call: Call) -> AsyncIterator[pb.RespondResponse]:
-        _refuse_not_yet(request)
-        write, action, target = write_of(request, call), _action(request), target_of(request)
-        overrides = config_of(request.overrides, "overrides", self._generation.providers)
+        write, action, target = write_of(request, call), action_of(request), target_of(request)
+        overrides = config_of(request.overrides, "overrides", self._generation.providers, call)
+        wish = Wish(overrides, candidates_of(request), request.hold, request.cancel_on_disconnect)
         draft_id = await seen_draft_id(self._world, request, call)
         await self._narrowed(call, draft_id, overrides)
-        run = await respond(
-            self._env,
-            self._generation,
-            write,
-            target,
-            action,
-            overrides,
-            ends_with_caller=request.cancel_on_disconnect,
-        )
+        run = await respond(self._env, self._generation, write, target, action, wish)
+        watch = self._watch(call, run.run.run_id, ended_whole=False)
         finished = False
         try:
-            async for frame in self._frames(run, call):
-                event = frame_pb(run.run_id, run.floor_id, run.before, run.last_input, frame)
-                yield pb.RespondResponse(event=event)
+            async with aclosing(frames_of(run, watch)) as events:
+                async for event in events:
+                    yield pb.RespondResponse(event=event)
             finished = True
         finally:
             if request.cancel_on_disconnect and not finished and run.live is not None:
@@ -70,29 +58,55 @@ class Runs:
     async def attach_run(
         self, request: pb.AttachRunRequest, call: Call
     ) -> AsyncIterator[pb.AttachRunResponse]:
-        run_id = uuid_field(request.run_id, "run_id")
-        draft_id = await seen_draft_id(self._world, request, call)
-        await check_run(self._env, caller_of(call), draft_id, run_id)
-        raise Unimplemented("AttachRun")
-        yield
+        run_id = await self._known(request, call)
+        after = Position(*run_position(request.after, "after"))
+        run = await watched(self._env, call.identity.tenant_id, run_id)
+        async with aclosing(frames_of(run, self._watch(call, run_id, after))) as events:
+            async for event in events:
+                yield pb.AttachRunResponse(event=event)
 
     async def get_run(self, request: pb.GetRunRequest, call: Call) -> pb.GetRunResponse:
-        run_id = uuid_field(request.run_id, "run_id")
-        draft_id = await seen_draft_id(self._world, request, call)
-        return pb.GetRunResponse(
-            run=draft_run_pb(await check_run(self._env, caller_of(call), draft_id, run_id))
-        )
+        run_id = await self._known(request, call)
+        async with self._env.store.reading(call.identity.tenant_id) as tx:
+            run = await tx.run(run_id)
+            assert run is not None, "a run that was found stays"
+            return pb.GetRunResponse(run=in_draft(waiting_run_pb(run, await waiting_of(tx, run))))
 
     async def cancel_run(self, request: pb.CancelRunRequest, call: Call) -> pb.CancelRunResponse:
-        write, run_id = write_of(request, call), uuid_field(request.run_id, "run_id")
+        write, run_id = write_of(request, call), await self._known(request, call)
         keep = enum_field(request.keep, run_pb2.Keep, "keep", run_pb2.KEEP_COMMIT) == run_pb2.KEEP_COMMIT
-        draft_id = await seen_draft_id(self._world, request, call)
-        await check_run(self._env, caller_of(call), draft_id, run_id)
-        run, done = await control.cancel_run(self._env, self._generation, write, run_id, keep)
+        run, done = await control.cancel_run(self._env, self._generation, self._tail, write, run_id, keep)
         assert done.shown is not None
         return pb.CancelRunResponse(
-            run=draft_run_pb(run), floor=floor_pb(done.shown), branch=maybe_branch_pb(done.branch)
+            run=in_draft(run_pb(run)), floor=floor_pb(done.shown), branch=maybe_branch_pb(done.branch)
         )
+
+    async def submit_tool_results(
+        self, request: pb.SubmitToolResultsRequest, call: Call
+    ) -> pb.SubmitToolResultsResponse:
+        write, answers = write_of(request, call), answers_of(request)
+        run_id = await self._known(request, call)
+        done = await submit(self._env, self._generation, write, run_id, *answers)
+        return pb.SubmitToolResultsResponse(run=in_draft(waiting_run_pb(done.run, done.waiting)))
+
+    def _watch(
+        self, call: Call, run_id: str, after: Position = NOWHERE, *, ended_whole: bool = True
+    ) -> Watch:
+        tenant_id = call.identity.tenant_id
+        return Watch(
+            self._env, self._generation, self._tail, tenant_id, run_id, after, ended_whole=ended_whole
+        )
+
+    async def _known(
+        self,
+        request: pb.AttachRunRequest | pb.GetRunRequest | pb.CancelRunRequest | pb.SubmitToolResultsRequest,
+        call: Call,
+    ) -> str:
+        """The id of a run of the request's draft, which is there for this caller."""
+        run_id = uuid_field(request.run_id, "run_id")
+        draft_id = await seen_draft_id(self._world, request, call)
+        await check_run(self._env, caller_of(call), draft_id, run_id)
+        return run_id
 
     async def _narrowed(self, call: Call, draft_id: str, overrides: Config) -> None:
         if not overrides.tools:
@@ -100,46 +114,3 @@ class Runs:
         async with self._env.store.reading(call.identity.tenant_id) as tx:
             effective = await configs.of_session(tx, await known_session(tx, draft_id))
         check_narrowed(overrides, effective.config.tools, "overrides")
-
-    async def _frames(self, run: Responding, call: Call) -> AsyncIterator[Frame]:
-        if run.live is None:
-            for frame in run.frames:
-                yield frame
-            return
-        try:
-            async for frame in run.live.subscribe():
-                yield frame
-        except RunLost:
-            # NOT_FOUND when it was purged with its draft.
-            await control.get_run(self._env, caller_of(call), run.run_id)
-            raise Unavailable(
-                "UNAVAILABLE", "The run was cut off: read the floor, or retry with the same request_id."
-            ) from None
-
-
-def _action(request: pb.RespondRequest) -> Action:
-    match request.WhichOneof("action"):
-        case "input":
-            return Input(content_of(request.input.messages, "input.messages"))
-        case "edit":
-            floor_id = uuid_field(request.edit.floor_id, "edit.floor_id")
-            content = content_of(request.edit.messages, "edit.messages", required=True)
-            assert content is not None
-            return Edited(floor_id, content)
-        case "regenerate":
-            return Regenerated(uuid_field(request.regenerate.floor_id, "regenerate.floor_id"))
-        case "resume":
-            return Resumed(uuid_field(request.resume.floor_id, "resume.floor_id"))
-        case _:
-            raise invalid("action", "one of input, edit, regenerate and resume is required")
-
-
-def _refuse_not_yet(request: pb.RespondRequest) -> None:
-    if not 0 <= request.candidate_count <= _MAX_CANDIDATES or len(request.candidates) > _MAX_CANDIDATES:
-        raise invalid("candidate_count", f"must be 0 to {_MAX_CANDIDATES}")
-    if request.candidate_count and request.candidates:
-        raise invalid("candidates", "not together with candidate_count")
-    if request.candidate_count > 1 or request.candidates:
-        raise Unimplemented("More than one candidate")
-    if request.hold:
-        raise Unimplemented("`hold`")

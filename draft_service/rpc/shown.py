@@ -5,8 +5,7 @@ from stemma.kernel.v1 import floor_pb2, run_pb2
 
 from draft_service.domain.draft import Draft
 from kernel.verbs.answers import Answered
-from kernel.verbs.records import Run
-from kernel.wire.trees import floor_pb, run_pb, time_pb
+from kernel.wire.trees import floor_pb, time_pb
 
 
 def draft_pb(draft: Draft) -> draft_pb2.Draft:
@@ -47,8 +46,7 @@ def answered_floor(done: Answered) -> floor_pb2.Floor:
     return floor_pb(done.shown)
 
 
-def draft_run_pb(run: Run) -> run_pb2.Run:
+def in_draft(run: run_pb2.Run) -> run_pb2.Run:
     """With the draft's id in place of a session's."""
-    found = run_pb(run)
-    found.draft_id, found.session_id = found.session_id, ""
-    return found
+    run.draft_id, run.session_id = run.session_id, ""
+    return run

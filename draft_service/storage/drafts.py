@@ -111,6 +111,12 @@ class DraftReads(PathReads):
         query = self._floors(columns, draft_id).where(_FLOORS.depth.between(first, last))
         return [rows.floor({**row, **_REST, "session_id": draft_id}) for row in await self.all(query)]
 
+    async def counts(self, draft_id: str) -> dict[str, int]:
+        committed = self.where(kernel.floor, session_id=draft_id, state=FloorState.COMMITTED.value)
+        floors = select(func.count()).select_from(kernel.floor).where(committed, kernel.floor.c.depth > 0)
+        exports = select(func.count()).select_from(t.export).where(self.where(t.export, draft_id=draft_id))
+        return {"floors": int(await self.value(floors)), "exports": int(await self.value(exports))}
+
     async def has_page(self, draft_id: str, page_id: str) -> bool:
         of_floor = or_(kernel.floor.c.input_page_id == page_id, kernel.floor.c.output_page_id == page_id)
         on_floor = select(literal(1)).where(self.where(kernel.floor, session_id=draft_id), of_floor)

@@ -1,11 +1,11 @@
 """Exports and proposals as rows."""
 
+import json
 from typing import Any
 
 from draft_service.domain.exports import Export, ExportState, Proposal
 from kernel.state.text import effects_from
 from kernel.storage import rows
-from kernel.strict_json import loads
 from kernel.verbs.staged_store import StagedConfig, StagedEffects
 
 CONFIG = "config"
@@ -44,7 +44,7 @@ def proposal_of(row: rows.Row) -> Proposal:
     if row["kind"] == CONFIG:
         part = StagedConfig(bytes(row["content"]).decode())
     else:
-        part = StagedEffects(effects_from(row["content"]), tuple(loads(row["covers"])))
+        part = StagedEffects(effects_from(row["content"]), tuple(json.loads(row["covers"])))
     return Proposal(
         draft_id=row["draft_id"],
         proposal_id=row["proposal_id"],

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from kernel.errors import Exhausted
 from kernel.prompt.assemble import INPUT, PENDING, Context, Selection, Turn, render, select
 from kernel.prompt.config import Config
+from kernel.prompt.pairing import settle
 from kernel.prompt.record import PromptRecord, options_text
 from kernel.prompt.tokens import ESTIMATE
 from kernel.runs.head import NO_HEAD, Head, head_of
@@ -48,8 +49,9 @@ async def assemble(
 ) -> Assembled:
     """The messages for the path to `place`, and why each is there.
 
-    Reads the path's facts, chooses, and then only the bodies that were chosen. RESOURCE_EXHAUSTED
-    `LIMIT` when they exceed `max_bytes`; DATA_LOSS when a stored page fails its digest.
+    Reads the path's facts, chooses, reads only the bodies that were chosen, and pairs the calls and
+    results of tools in them. RESOURCE_EXHAUSTED `LIMIT` when they exceed `max_bytes`; DATA_LOSS when a
+    stored page fails its digest.
     """
     effective = await configs.of_session(tx, session, overrides)
     config = effective.config
@@ -57,8 +59,11 @@ async def assemble(
     outlines, turns = await turns_of(tx, session, place)
     recency = {outline.floor_id: outline.depth for outline in outlines}
     head = head_of(codec, config, visible, recency)
-    selection = select(turns, config.budget, head.system, head.memory)
-    context = await joined(tx, session, place, outlines, selection, head, max_bytes)
+    chosen = select(turns, config.budget, head.system, head.memory)
+    bodies = await bodies_of(tx, session, place, outlines, chosen, max_bytes)
+    selection = settle(turns, chosen, config.budget, bodies, codec, head.system, head.memory)
+    context = render(selection, bodies, head.system, head.memory)
+    refuse_too_large(len(context.blob), max_bytes)
     on_path = place.end.path_tokens + (
         sum(page.tokens for page in place.pending) if place.pending_stored else 0
     )
@@ -100,21 +105,27 @@ async def turns_of(tx: ReadTx, session: Session, place: Place) -> tuple[list[Flo
     return outlines, [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
 
 
-async def joined(
+async def bodies_of(
     tx: ReadTx,
     session: Session,
     place: Place,
     outlines: Sequence[FloorOutline],
     selection: Selection,
-    head: Head,
     max_bytes: int,
-) -> Context:
-    """The chosen messages. Reads only their bodies; errors as those of `assemble`."""
+) -> dict[str, bytes]:
+    """The stored blobs of the chosen messages, by page id; errors as those of `assemble`."""
     chosen = selection.page_ids
     kept = [o for o in outlines if any(page.page_id in chosen for page in o.pages)]
-    _refuse_too_large(kept, max_bytes)
-    bodies = await _bodies(tx, session, place, kept, len(outlines) - place.end.place.depth)
-    return render(selection, bodies, head.system, head.memory)
+    refuse_too_large(sum(page.size for outline in kept for page in outline.pages), max_bytes)
+    return await _bodies(tx, session, place, kept, len(outlines) - place.end.place.depth)
+
+
+def refuse_too_large(size: int, max_bytes: int) -> None:
+    """RESOURCE_EXHAUSTED `LIMIT` for a context of more bytes."""
+    if size > max_bytes:
+        raise Exhausted(
+            "LIMIT", f"The context would exceed {max_bytes // 1024**2} MiB: set budget.max_input_tokens."
+        )
 
 
 def _extra_turns(place: Place) -> list[Turn]:
@@ -125,13 +136,6 @@ def _extra_turns(place: Place) -> list[Turn]:
     if place.given is not None:
         turns.append(Turn("", (PageOutline(INPUT, place.given.facts, len(place.given.blob)),), INPUT))
     return turns
-
-
-def _refuse_too_large(kept: Sequence[FloorOutline], max_bytes: int) -> None:
-    if sum(page.size for outline in kept for page in outline.pages) > max_bytes:
-        raise Exhausted(
-            "LIMIT", f"The context would exceed {max_bytes // 1024**2} MiB: set budget.max_input_tokens."
-        )
 
 
 async def _bodies(

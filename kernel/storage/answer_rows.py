@@ -48,6 +48,7 @@ def answer(text: str) -> Answer:
         if values.get(name) is not None:
             values[name] = kind(**{key: _value(key, inner) for key, inner in values[name].items()})
     values["receipt"] = tuple(Erased(store, rows) for store, rows in values.get("receipt", ()))
+    values["waiting_calls"] = tuple(values.get("waiting_calls", ()))
     return Answer(**values)
 
 

@@ -5,6 +5,7 @@ from sqlalchemy import delete, select, update
 from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer_text
 from kernel.storage.prompt_writes import PromptWrites
+from kernel.storage.run_writes import RunWrites
 from kernel.storage.search_writes import SearchWrites
 from kernel.storage.staged_writes import StagedWrites
 from kernel.storage.state_writes import StateWrites
@@ -18,6 +19,8 @@ _OF_SESSION = (
     t.head_move,
     t.prompt,
     t.prompt_block,
+    t.run_chunk,
+    t.tool_call,
     t.run,
     t.page,
     t.state_copy,
@@ -27,13 +30,14 @@ _OF_SESSION = (
 )
 
 
-class ErasingWrites(StateWrites, PromptWrites, SearchWrites, StagedWrites):
+class ErasingWrites(StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites):
     async def running_runs(self, session_id: str) -> list[str]:
         query = select(t.run.c.run_id).join(
             t.floor, (t.floor.c.tenant_id == t.run.c.tenant_id) & (t.floor.c.floor_id == t.run.c.floor_id)
         )
         where = self.where(t.floor, session_id=session_id)
-        found = await self.all(query.where(where, t.run.c.state == RunState.RUNNING.value))
+        active = [state.value for state in RunState if state.active]
+        found = await self.all(query.where(where, t.run.c.state.in_(active)))
         return [row["run_id"] for row in found]
 
     async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:

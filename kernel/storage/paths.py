@@ -22,6 +22,7 @@ from kernel.storage.prefixes import PrefixReads
 from kernel.storage.projects import ProjectReads
 from kernel.storage.prompts import PromptReads
 from kernel.storage.reads import Reads
+from kernel.storage.runs import RunReads
 from kernel.storage.search import SearchReads
 from kernel.storage.staged import StagedReads
 from kernel.storage.states import StateReads
@@ -40,7 +41,9 @@ _OUTLINE = ("floor_id", "depth", "input_page_id", "input_facts", "output_page_id
 _SIBLING = ("floor_id", "ordinal", "input_page_id", "output_page_id")
 
 
-class PathReads(Reads, ProjectReads, StateReads, PromptReads, PrefixReads, SearchReads, StagedReads):
+class PathReads(
+    Reads, ProjectReads, StateReads, PromptReads, PrefixReads, SearchReads, RunReads, StagedReads
+):
     def _chain(self, session_id: str, place: Place, first: int) -> CTE:
         """(segment, low, high): the path to `place`, walked up only as far as depth `first`."""
         seg = t.segment

@@ -12,6 +12,7 @@ from kernel.storage.engine import Engines, SqliteThread
 from kernel.storage.erasure import ErasingWrites
 from kernel.storage.failures import Conflict, Retry, unavailable
 from kernel.storage.paths import PathReads
+from kernel.storage.run_log import SqlRunLog
 from kernel.storage.turns import Turns
 from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken, Tip
 from kernel.verbs.store import ReadTx, WriteTx
@@ -40,6 +41,7 @@ class SqlStore:
         self.after_events: list[Callable[[str], None]] = []
         # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
         self._turns = Turns(everyone=engines.dialect == "sqlite")
+        self.run_log = SqlRunLog(engines, self._turns)
 
     @asynccontextmanager
     async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:

@@ -9,7 +9,7 @@ from kernel.errors import FailedPrecondition, NotFound
 from kernel.tree.message import Message
 from kernel.tree.model import PageContent, Role
 from kernel.verbs.known_heads import KnownHeads
-from kernel.verbs.records import Request, Session, SessionState
+from kernel.verbs.records import Chunk, Request, Run, Session, SessionState
 from kernel.verbs.store import ReadTx, Store, WriteTx
 
 MAIN = "main"
@@ -32,11 +32,24 @@ class Write:
     request: Request
 
 
-class LiveRuns(Protocol):
-    """The runs of this process, as far as the tree must know of them."""
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What a run has shown, for whoever ends it from outside: its pages that are worth keeping, by id, in
+    order; frames that the log must get with its end; and the epoch and position of its last frame (0: its
+    process will say)."""
 
-    def partial(self, run_id: str) -> PageContent | None:
-        """What the run has shown so far; None when it has shown nothing or runs elsewhere."""
+    pages: tuple[tuple[str, PageContent], ...]
+    chunk: Chunk | None
+    epoch: int
+    last_seq: int
+
+
+class LiveRuns(Protocol):
+    """Runs that are active, as far as the tree must know of them."""
+
+    async def so_far(self, tx: ReadTx, run: Run) -> SoFar:
+        """Of a run of this process: what it has shown, and nothing more is shown until the transaction
+        is over. Of any other: what its log has, and the end takes it over."""
 
     def ended(self, run_id: str) -> None:
         """Its floor was ended by somebody else, durably: stop, and show that end."""
@@ -133,6 +146,7 @@ __all__ = [
     "Env",
     "LiveRuns",
     "ReadTx",
+    "SoFar",
     "Target",
     "Write",
     "WriteTx",

@@ -24,12 +24,12 @@ from kernel.verbs.records import (
     Outcome,
     PlacedEvent,
     Request,
-    Run,
     Session,
     SessionOrder,
     SessionState,
     Tip,
 )
+from kernel.verbs.run_store import RunReads, RunWrites
 from kernel.verbs.search_store import SearchReads, SearchWrites
 from kernel.verbs.staged_store import StagedReads, StagedWrites
 from kernel.verbs.state_store import StateReads, StateWrites
@@ -44,7 +44,9 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(ProjectReads, StateReads, PromptReads, PrefixReads, SearchReads, StagedReads, Protocol):
+class ReadTx(
+    ProjectReads, StateReads, PromptReads, PrefixReads, SearchReads, RunReads, StagedReads, Protocol
+):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -143,15 +145,13 @@ class ReadTx(ProjectReads, StateReads, PromptReads, PrefixReads, SearchReads, St
     ) -> list[tuple[int, HeadMove]]:
         """Newest first, with their numbers."""
 
-    async def run(self, run_id: str) -> Run | None: ...
-
-    async def run_of_floor(self, floor_id: str) -> Run | None: ...
-
     async def events(self, project_id: str, after: int, limit: int) -> list[PlacedEvent]:
         """By position, those after `after`."""
 
 
-class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, StagedWrites, Protocol):
+class WriteTx(
+    ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites, Protocol
+):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 
     async def lock_session(self, session_id: str) -> Session | None:
@@ -189,10 +189,6 @@ class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, St
         """Remembers the leaf that a branch leaves, for each part of its path that is left."""
 
     async def insert_head_move(self, session_id: str, move: HeadMove) -> None: ...
-
-    async def insert_run(self, run: Run) -> None: ...
-
-    async def update_run(self, run: Run) -> None: ...
 
     async def record(self, request: Request, answer: Answer) -> None:
         """In the same transaction as what it asked for (R1)."""

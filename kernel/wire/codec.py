@@ -27,7 +27,7 @@ def page_content(messages: Iterable[pb.Message]) -> PageContent | None:
         for name in ("message_id", "parent_message_id", "token_count", "metadata"):
             stored.ClearField(name)
         frames.append(frame(stored.SerializeToString(deterministic=True) + _metadata(message)))
-        facts.append(MessageFacts(Role(stored.role), stored.hidden, _tokens(stored)))
+        facts.append(MessageFacts(Role(stored.role), stored.hidden, _tokens(stored), _plain(stored)))
     return PageContent(b"".join(frames), tuple(facts)) if frames else None
 
 
@@ -114,6 +114,10 @@ def _part(part: pb.Part) -> Part:
             return Reasoning(part.reasoning.text, part.reasoning.signature)
         case _:
             return Text(part.text.text)
+
+
+def _plain(message: pb.Message) -> bool:
+    return not any(part.HasField("tool_call") or part.HasField("tool_result") for part in message.parts)
 
 
 def _tokens(message: pb.Message) -> int:

@@ -21,8 +21,10 @@ from kernel.prompt.config import (
 from kernel.wire import config_checks
 from kernel.wire.config_checks import MAX_STOPS, MAX_SYSTEM_PROMPT
 
-__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "config", "config_pb", "unchecked"]
+__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "OUTPUT_ONLY", "config", "config_pb", "unchecked"]
 
+# Fields of a configuration that only the server sets.
+OUTPUT_ONLY = frozenset({"api_key_set"})
 _STAGES = ("director", "narrator", "verifier", "memory")
 
 
@@ -42,6 +44,10 @@ def _show(layer: Any, shown: Any) -> None:
             if value != type(value)():
                 getattr(shown, name).SetInParent()
                 _show(value, getattr(shown, name))
+        elif name == "api_key":
+            # Never shown, sealed or not.
+            if value:
+                shown.api_key_set = True
         elif value is not None:
             setattr(shown, name, value)
 
@@ -126,6 +132,7 @@ def _tool(message: config_pb2.Tool) -> Tool:
 
 
 def _present(message: Any) -> dict[str, Any]:
-    """The scalars that are set."""
+    """The scalars that are set, but for what is output only."""
     scalars = (f.name for f in message.DESCRIPTOR.fields if not f.is_repeated and f.message_type is None)
-    return {name: getattr(message, name) for name in scalars if message.HasField(name)}
+    names = (name for name in scalars if name not in OUTPUT_ONLY and message.HasField(name))
+    return {name: getattr(message, name) for name in names}

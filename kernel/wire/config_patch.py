@@ -1,9 +1,11 @@
 """A configuration as the JSON document that patches are written for, and back.
 
 The document has the names of docs/config.schema.json. What the layer says nothing of is there as an empty
-object or list, so that a patch can add to it; scalars are there when they are set.
+object or list, so that a patch can add to it; scalars are there when they are set. Keys are not in it, and no
+patch may bring one: a patch is kept and shown.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from google.protobuf import json_format
@@ -13,10 +15,12 @@ from stemma.kernel.v1 import config_pb2
 from kernel.errors import Invalid, Violation, invalid
 from kernel.prompt import json_patch
 from kernel.prompt.config import Config
+from kernel.prompt.config import patched as over
 from kernel.prompt.json_patch import Operation, Pointer
-from kernel.wire.config import config, config_pb
+from kernel.wire.config import OUTPUT_ONLY, config, config_pb
 
 _CONFIG: Any = config_pb2.Config.DESCRIPTOR
+_SECRET = "apiKey"
 _WHOLE = (FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_INT64)
 
 
@@ -24,17 +28,25 @@ def patch_of(text: str, field: str) -> list[Operation]:
     """The operations of a patch of a configuration, in the names of the schema. INVALID names the one at
     fault."""
     try:
-        return [_named(one) for one in json_patch.operations(text)]
+        patch = [_named(one) for one in json_patch.operations(text)]
     except json_patch.BadPatch as fault:
         raise invalid(field if fault.index < 0 else f"{field}[{fault.index}]", fault.why) from None
+    for index, one in enumerate(patch):
+        if _SECRET in (*one.path, *one.source) or _holds_secret(one.value):
+            raise invalid(f"{field}[{index}]", "sets no key: that is for an update by its owner")
+    return patch
 
 
-def patched(layer: Config, patch: list[Operation], field: str) -> Config:
-    """The layer with the patch applied, checked as a client's configuration is.
+def patched(
+    layer: Config, patch: list[Operation], field: str, admitted: Callable[[Config], Config]
+) -> Config:
+    """The layer with the patch applied, checked as a client's configuration is, and admitted as one. Its keys
+    stay with their addresses.
 
     Raises json_patch.DoesNotApply; Invalid, with the path in the configuration, for what would be none.
     """
-    return config_from(json_patch.applied(document(layer), patch), field)
+    given = config_from(json_patch.applied(document(layer), patch), field)
+    return over(layer, admitted(given), [""])
 
 
 def document(layer: Config) -> dict[str, Any]:
@@ -54,6 +66,8 @@ def config_from(found: Any, field: str) -> Config:
 def _document(message: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in message.DESCRIPTOR.fields:
+        if field.name in OUTPUT_ONLY:
+            continue
         value = getattr(message, field.name)
         if field.is_repeated:
             found[field.json_name] = [_value(field, item) for item in value]
@@ -135,6 +149,12 @@ def _steps(pointer: Pointer) -> tuple[Pointer, Descriptor | None]:
             kind = field.message_type if field else None
             is_list = bool(field and field.is_repeated)
     return tuple(steps), kind
+
+
+def _holds_secret(value: Any) -> bool:
+    if isinstance(value, dict):
+        return _SECRET in value or any(map(_holds_secret, value.values()))
+    return isinstance(value, list) and any(map(_holds_secret, value))
 
 
 def _renamed(value: Any, kind: Descriptor | None) -> Any:

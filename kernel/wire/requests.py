@@ -6,7 +6,6 @@ from typing import Any
 
 from stemma.kernel.v1 import floor_pb2, message_pb2
 
-from kernel.errors import invalid
 from kernel.generation.registry import Providers
 from kernel.prompt.config import Config
 from kernel.rpc.call import Call
@@ -63,19 +62,9 @@ def effects_of(request: Any) -> Given | None:
     return given(request.effects) if request.HasField("effects") else None
 
 
-def config_of(message: Any, field: str, providers: Providers) -> Config:
-    """A checked configuration whose provider exists here."""
-    checked = config(message, field)
-    known_provider(checked, field, providers)
-    return checked
-
-
-def known_provider(config: Config, field: str, providers: Providers) -> None:
-    """INVALID for a provider that there is not here."""
-    if config.model.provider is not None and config.model.provider not in providers.names:
-        raise invalid(
-            f"{field}.model.provider", f"is not configured here; use one of: {', '.join(providers.names)}"
-        )
+def config_of(message: Any, field: str, providers: Providers, call: Call) -> Config:
+    """A checked configuration that this server can follow, as it is stored: its keys are sealed."""
+    return providers.admitted(config(message, field), field, call.identity.tenant_id)
 
 
 @dataclass(frozen=True, slots=True)

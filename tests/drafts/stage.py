@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from stemma.kernel.v1 import floor_pb2, message_pb2
 
 from draft_service.main import Service, build
 from draft_service.settings import Settings
+from kernel.clock import utc_now
 from kernel.generation.provider import ChatRequest, Chunk
 from tests.runs.stage import Cast, Part
 from tests.support.client import Client, Refusal, request_for, user
@@ -177,7 +179,7 @@ async def replica(url: str, conversation: str, **settings: Any) -> AsyncIterator
         "secret_key": SECRET_KEY,
         "provider": "scripted",
     }
-    async with build(Settings(**(values | settings))) as service:
+    async with build(Settings(**(values | settings)), clock=lambda: utc_now() + ahead) as service:
         model = Model()
         service.generation.providers.use(model)
         async with grpc.aio.insecure_channel(service.address) as channel:

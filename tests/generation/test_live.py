@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from kernel.generation.events import Cancelled, Failed, FloorCommitted, TextDelta
+from kernel.generation.events import Cancelled, Failed, FloorCommitted, Position, TextDelta
 from kernel.generation.live import Interrupt, LiveRun, RunLost
 from kernel.generation.provider import FailureReason
 from kernel.tree.model import FloorState
@@ -43,7 +43,7 @@ async def test_a_subscriber_that_resumes_anywhere_at_any_time_gets_exactly_the_r
 
 async def collect(live: LiveRun, after: int) -> list[int]:
     async with asyncio.timeout(PATIENCE):
-        return [frame.seq async for frame in live.subscribe(after)]
+        return [frame.seq async for frame in live.subscribe(Position(live.epoch, after))]
 
 
 async def test_a_subscriber_that_does_not_read_holds_nobody_up() -> None:

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
@@ -41,10 +41,6 @@ def effects(**fields: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stage(states.Stage):
-    @property
-    def answer_to(self) -> Any:
-        return self.client.call
-
     def target(self, placement: str = "", **fields: Any) -> dict[str, Any]:
         chosen = {"placement": f"PLACEMENT_{placement}"} if placement else {}
         return {"session_id": self.session_id, **chosen, **fields}
@@ -122,5 +118,11 @@ def new_id() -> str:
 @asynccontextmanager
 async def a_stage(url: str, **settings: Any) -> AsyncIterator[Stage]:
     async with running_service(url, **settings) as service, connect(service.address) as client:
-        session = (await client.call("CreateSession")).session
-        yield Stage(client, service, session.session_id, session.project_id)
+        yield await stage_in(Stage(client, service, "", ""))
+
+
+async def stage_in(stage: Stage) -> Stage:
+    """With a project and a session of its own."""
+    project = (await stage.client.call("CreateProject", title="p")).project.project_id
+    session = (await stage.client.call("CreateSession", project_id=project)).session
+    return replace(stage, session_id=session.session_id, project_id=project)

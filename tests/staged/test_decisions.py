@@ -26,6 +26,7 @@ from tests.staged.stage import (
 )
 from tests.support.client import refusal_of, request_for
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 DECISIONS = ("AcceptStagedWrite", "RejectStagedWrite", "WithdrawStagedWrite")
 ENDS = {ACCEPTED: "accepted", REJECTED: "rejected", WITHDRAWN: "withdrawn"}
 
@@ -204,28 +205,29 @@ async def test_what_nobody_decides_expires(migrated_url: str) -> None:
         assert payload["principal"] == "system"
 
 
-async def test_sweepers_and_reviewers_at_once(stage: Stage) -> None:
+async def test_sweepers_and_reviewers_at_once(migrated_url: str) -> None:
     """Replicas sweep side by side: each entry has one end and one event."""
-    service = stage.service.service
-    entries = [await stage.staged(page(f"answer {n}")) for n in range(12)]
-    count = len(await stage.types())
-    engines = service.store._engines
-    others = [Expiry(service.env, Ledgers(engines).expired) for _ in range(3)]
+    async with a_stage(migrated_url) as stage:
+        service = stage.service.service
+        entries = [await stage.staged(page(f"answer {n}")) for n in range(12)]
+        count = len(await stage.types())
+        engines = service.store._engines
+        others = [Expiry(service.env, Ledgers(engines).expired) for _ in range(3)]
 
-    async def accept(entry: Any) -> None:
-        try:
-            await stage.accept(entry, allow_stale=True)
-        except grpc.aio.AioRpcError as error:
-            assert refusal_of(error).reason == "ALREADY_DECIDED"
+        async def accept(entry: Any) -> None:
+            try:
+                await stage.accept(entry, allow_stale=True)
+            except grpc.aio.AioRpcError as error:
+                assert refusal_of(error).reason == "ALREADY_DECIDED"
 
-    reviewing = [asyncio.create_task(accept(entry)) for entry in entries[:6]]
-    async with engines.writing() as connection:
-        past = datetime.now(UTC) - timedelta(seconds=1)
-        await connection.execute(update(staged_write).values(expire_time=past))
-    ended = await asyncio.gather(*(other.sweep() for other in others))
-    await asyncio.gather(*reviewing)
-    types = await stage.types(count)
-    assert types.count("staged_write.expired") == sum(ended)
-    states = [(await stage.entry(entry)).state for entry in entries]
-    assert states.count(EXPIRED) == sum(ended)
-    assert states.count(ACCEPTED) == types.count("staged_write.accepted") == 12 - sum(ended)
+        reviewing = [asyncio.create_task(accept(entry)) for entry in entries[:6]]
+        async with engines.writing() as connection:
+            past = datetime.now(UTC) - timedelta(seconds=1)
+            await connection.execute(update(staged_write).values(expire_time=past))
+        ended = await asyncio.gather(*(other.sweep() for other in others))
+        await asyncio.gather(*reviewing)
+        types = await stage.types(count)
+        assert types.count("staged_write.expired") == sum(ended)
+        states = [(await stage.entry(entry)).state for entry in entries]
+        assert states.count(EXPIRED) == sum(ended)
+        assert states.count(ACCEPTED) == types.count("staged_write.accepted") == 12 - sum(ended)

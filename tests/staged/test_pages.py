@@ -3,11 +3,13 @@
 import asyncio
 import json
 
+import pytest
 from stemma.kernel.v1 import floor_pb2, message_pb2
 
 from tests.staged.stage import ACCEPTED, STAGED, Stage, a_stage, new_id, page
 from tests.support.client import request_for, text_of, texts, user
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 TOOLS = [
     message_pb2.Message(
         role=message_pb2.ROLE_ASSISTANT,
@@ -218,9 +220,7 @@ async def test_a_pending_floor_and_an_archive_stand_in_the_way(stage: Stage) -> 
 
 async def test_another_branch(stage: Stage) -> None:
     floor = await stage.turn()
-    await stage.client.call(
-        "CreateBranch", session_id=stage.session_id, name="side", floor_id=floor.floor_id
-    )
+    await stage.client.call("CreateBranch", session_id=stage.session_id, name="side", floor_id=floor.floor_id)
     entry = await stage.staged(page(), target=stage.target("NEXT_FLOOR", branch="side"))
     await stage.turn()
     answer = await stage.accept(entry)

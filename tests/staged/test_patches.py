@@ -2,11 +2,13 @@
 
 import json
 
+import pytest
 from stemma.kernel.v1 import floor_pb2
 
 from tests.staged.stage import ACCEPTED, STAGED, Stage, add, effects, page, patch
 from tests.state.stage import fact, own, path, shared, slot
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 BIG = '{"big":9007199254740993}'
 
 
@@ -42,7 +44,7 @@ async def test_a_project_gets_a_new_version(stage: Stage) -> None:
     assert (config.memory_policy.mode, config.tools[0].side_effect) == (3, 1)
     assert await stage.types(count) == ["config.changed", "staged_write.accepted"]
     versions = await stage.client.call("ListConfigVersions", project_id=stage.project_id)
-    assert [(one.version, one.principal) for one in versions.config_versions] == [(2, "local"), (1, "")]
+    assert [(one.version, one.principal) for one in versions.config_versions] == [(2, "local"), (1, "local")]
     context = await stage.client.call("AssembleContext", session_id=stage.session_id)
     assert context.messages[0].parts[0].text.text == "Slowly."
     assert not answer.HasField("floor")

@@ -2,21 +2,21 @@
 
 import json
 
+import pytest
 from stemma.kernel.v1 import floor_pb2
 
 from tests.staged.stage import STAGED, Stage, add, added, effects, new_id, page, patch
 from tests.state.stage import fact, own, path, shared, slot
 from tests.support.client import assistant, request_for, texts, user
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 DIGEST = "ab" * 32
 
 
 async def test_staging_leaves_the_entry_its_request_and_its_event(stage: Stage) -> None:
     """Row by row, for every kind of target. The feed's row counts its events, and is the one that changes."""
     floor = await stage.turn()
-    opened = (
-        await stage.client.call("OpenFloor", session_id=stage.session_id, input=[user("q")])
-    ).floor
+    opened = (await stage.client.call("OpenFloor", session_id=stage.session_id, input=[user("q")])).floor
     for target, parts in (
         (stage.target("NEXT_FLOOR"), [page(asked="well?"), patch(add("/systemPrompt", "x"))]),
         ({"floor_id": floor.floor_id, "placement": "PLACEMENT_OUTPUT_OF_FLOOR"}, [page()]),
@@ -42,7 +42,10 @@ async def test_an_entry_is_what_was_staged(stage: Stage) -> None:
     parts = [
         patch(add("/variables_json", '{"big":9007199254740993}')),
         effects(
-            variables=[{**own("coins", 0), "value_json": "9007199254740993"}, {"scope": 1, "key": "gone", "delete": True}],
+            variables=[
+                {**own("coins", 0), "value_json": "9007199254740993"},
+                {"scope": 1, "key": "gone", "delete": True},
+            ],
             memory=[fact("It pours.", covers_floor_id="")],
             slots=[slot("place", "inn")],
         ),
@@ -181,7 +184,7 @@ async def test_what_does_not_fit_one_answer(stage: Stage) -> None:
 
 
 async def test_entries_are_listed_newest_first_by_what_they_are(stage: Stage) -> None:
-    other = (await stage.client.call("CreateSession")).session
+    other = (await stage.client.call("CreateSession", project_id=stage.project_id)).session
     draft = new_id()
     first = await stage.staged(page())
     second = await stage.staged(page(), origin={"draft_id": draft}, on_behalf_of="somebody")
@@ -195,14 +198,18 @@ async def test_entries_are_listed_newest_first_by_what_they_are(stage: Stage) ->
         return [entry.staged_write_id for entry in found]
 
     ids = [entry.staged_write_id for entry in (fourth, third, second, first)]
-    assert await listed() == await listed(project_id=stage.project_id) == await listed(project_id="default")
-    assert await listed() == ids
+    everything = await stage.client.call("ListStagedWrites", page_size=4)
+    assert [entry.staged_write_id for entry in everything.staged_writes] == ids
+    mine = {"project_id": stage.project_id}
+    assert await listed(**mine) == ids
     assert await listed(session_id=stage.session_id) == [ids[2], ids[3]]
     assert await listed(session_id=other.session_id) == [ids[0]]
-    assert await listed(state=STAGED) == ids[:3]
-    assert await listed(draft_id=draft) == await listed(principal="somebody") == [ids[2]]
-    assert await listed(principal="local", state=STAGED) == [ids[0], ids[1]]
+    assert await listed(state=STAGED, **mine) == ids[:3]
+    assert await listed(draft_id=draft) == await listed(principal="somebody", **mine) == [ids[2]]
+    assert await listed(principal="local", state=STAGED, **mine) == [ids[0], ids[1]]
     assert await listed(project_id=new_id()) == await listed(session_id=new_id()) == []
+    await stage.staged(patch(add("/systemPrompt", "x")), target={"project_id": "default"})
+    assert len(await listed(project_id="default", state=STAGED)) >= 1
     first_page = await stage.client.call("ListStagedWrites", page_size=1)
     refused = await stage.client.refused(
         "ListStagedWrites", page_size=1, page_token=first_page.next_page_token, state=STAGED

@@ -471,6 +471,46 @@ class AttachRunResponse(_message.Message):
     event: _run_pb2.RunEvent
     def __init__(self, event: _Optional[_Union[_run_pb2.RunEvent, _Mapping]] = ...) -> None: ...
 
+class ToolOutput(_message.Message):
+    __slots__ = ("call_id", "content", "is_error")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    IS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    content: str
+    is_error: bool
+    def __init__(self, call_id: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ...) -> None: ...
+
+class ToolApprovalDecision(_message.Message):
+    __slots__ = ("call_id", "approve", "reason")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    APPROVE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    approve: bool
+    reason: str
+    def __init__(self, call_id: _Optional[str] = ..., approve: _Optional[bool] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class SubmitToolResultsRequest(_message.Message):
+    __slots__ = ("request_id", "draft_id", "run_id", "results", "approvals")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    DRAFT_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    APPROVALS_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    draft_id: str
+    run_id: str
+    results: _containers.RepeatedCompositeFieldContainer[ToolOutput]
+    approvals: _containers.RepeatedCompositeFieldContainer[ToolApprovalDecision]
+    def __init__(self, request_id: _Optional[str] = ..., draft_id: _Optional[str] = ..., run_id: _Optional[str] = ..., results: _Optional[_Iterable[_Union[ToolOutput, _Mapping]]] = ..., approvals: _Optional[_Iterable[_Union[ToolApprovalDecision, _Mapping]]] = ...) -> None: ...
+
+class SubmitToolResultsResponse(_message.Message):
+    __slots__ = ("run",)
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    run: _run_pb2.Run
+    def __init__(self, run: _Optional[_Union[_run_pb2.Run, _Mapping]] = ...) -> None: ...
+
 class ExportOutputPage(_message.Message):
     __slots__ = ("page_id", "with_input")
     PAGE_ID_FIELD_NUMBER: _ClassVar[int]

@@ -142,6 +142,11 @@ class DraftServiceStub:
                 request_serializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.AttachRunRequest.SerializeToString,
                 response_deserializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.AttachRunResponse.FromString,
                 _registered_method=True)
+        self.SubmitToolResults = channel.unary_unary(
+                '/stemma.draft.v1.DraftService/SubmitToolResults',
+                request_serializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.SubmitToolResultsRequest.SerializeToString,
+                response_deserializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.SubmitToolResultsResponse.FromString,
+                _registered_method=True)
 
 
 class DraftServiceServicer:
@@ -299,7 +304,14 @@ class DraftServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AttachRun(self, request, context):
-        """As RunService.AttachRun. UNIMPLEMENTED until runs are durable.
+        """As RunService.AttachRun.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SubmitToolResults(self, request, context):
+        """As RunService.SubmitToolResults.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -407,6 +419,11 @@ def add_DraftServiceServicer_to_server(servicer, server):
                     servicer.AttachRun,
                     request_deserializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.AttachRunRequest.FromString,
                     response_serializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.AttachRunResponse.SerializeToString,
+            ),
+            'SubmitToolResults': grpc.unary_unary_rpc_method_handler(
+                    servicer.SubmitToolResults,
+                    request_deserializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.SubmitToolResultsRequest.FromString,
+                    response_serializer=stemma_dot_draft_dot_v1_dot_draft__service__pb2.SubmitToolResultsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -957,6 +974,33 @@ class DraftService:
             '/stemma.draft.v1.DraftService/AttachRun',
             stemma_dot_draft_dot_v1_dot_draft__service__pb2.AttachRunRequest.SerializeToString,
             stemma_dot_draft_dot_v1_dot_draft__service__pb2.AttachRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SubmitToolResults(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.draft.v1.DraftService/SubmitToolResults',
+            stemma_dot_draft_dot_v1_dot_draft__service__pb2.SubmitToolResultsRequest.SerializeToString,
+            stemma_dot_draft_dot_v1_dot_draft__service__pb2.SubmitToolResultsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -8,8 +8,8 @@ from alembic import op
 
 from kernel.storage.types import Id, Time
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 
