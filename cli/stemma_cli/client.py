@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import grpc
 
+from stemma_cli.calls.drafts import DraftCalls
 from stemma_cli.calls.files import FileCalls
 from stemma_cli.calls.floors import FloorCalls
 from stemma_cli.calls.runs import RunCalls
@@ -34,3 +35,10 @@ def connect(address: str) -> Iterator[Client]:
     """A client of the service at `address`. Connects with the first call."""
     with grpc.insecure_channel(address, options=_OPTIONS) as channel:
         yield Client(channel, address)
+
+
+@contextmanager
+def connect_drafts(address: str) -> Iterator[DraftCalls]:
+    """A client of the draft service at `address`. Connects with the first call."""
+    with grpc.insecure_channel(address, options=_OPTIONS) as channel:
+        yield DraftCalls(channel, address)

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from stemma_cli.commands.bench import bench
 from stemma_cli.commands.chat import chat
+from stemma_cli.commands.draft import draft
 from stemma_cli.commands.export import export
 from stemma_cli.commands.import_ import import_
 from stemma_cli.commands.migrate import migrate
@@ -107,3 +108,4 @@ _add(sessions, "Talk and look")
 _add(import_, "Files")
 _add(export, "Files")
 _add_group("staged", STAGED, "Drafts", "What waits for a decision before it becomes part of a conversation.")
+app.add_typer(draft, rich_help_panel="Talk and look")

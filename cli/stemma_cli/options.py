@@ -23,6 +23,15 @@ Address = Annotated[
         show_default=False,
     ),
 ]
+DraftAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="Where the draft service listens, else STEMMA_DRAFT.",
+        show_default=False,
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print what the API answered, as JSON.", show_default=False)
 ]
@@ -58,6 +67,15 @@ def wants_json(context: typer.Context, json: bool) -> bool:
 def service_address(context: typer.Context, address: str | None) -> str:
     """The option, the global option, the environment, the default: the first that is given."""
     chosen = address or context.obj.address or os.environ.get("STEMMA_CONVERSATION") or DEFAULT_ADDRESS
+    return _checked(chosen)
+
+
+def draft_address(address: str | None) -> str:
+    """The option, the environment, the default: the first that is given."""
+    return _checked(address or os.environ.get("STEMMA_DRAFT") or DEFAULT_DRAFT)
+
+
+def _checked(chosen: str) -> str:
     match = _ADDRESS.fullmatch(chosen)
     if match is None or int(match[2]) > 65_535:
         raise UsageError(f"{chosen!r} is not an address: it looks like {DEFAULT_ADDRESS}.")

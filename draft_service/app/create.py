@@ -79,6 +79,10 @@ async def create_draft(world: World, write: Write, new: NewDraft) -> tuple[Draft
             return _as_answered(answer)
         draft = await _draft(world, tx, making)
         branch = await _tree(world, tx, making, draft)
+        # Late: its row is locked from here on, and others make drafts of the same source.
+        await tx.hold_snapshot(
+            StoredSnapshot(draft.source.source_id, fetched.digest, _state_text(making), fetched.floors)
+        )
         await tx.insert_draft(draft)
         await tx.audit(draft.draft_id, "created", draft.created_by, {"floors": len(fetched.floors)})
         await tx.record(write.request, Answer(draft.draft_id, branch=branch, other=draft_text(draft)))
@@ -134,9 +138,6 @@ async def _tree(world: World, tx: WriteTx, making: _Making, draft: Draft) -> Bra
     """The kernel's session, alone in a project that holds what was frozen: both scopes of live values, and
     the configuration below the draft's own."""
     snapshot, now = making.fetched.snapshot, draft.create_time
-    state = "" if snapshot.state == EMPTY else state_text(snapshot.state)
-    stored = StoredSnapshot(draft.source.source_id, making.fetched.digest, state, making.fetched.floors)
-    await tx.hold_snapshot(stored)
     await tx.insert_base(Project(making.project_id, "", SessionState.ACTIVE, making.frozen, 1, now, now))
     session = Session(
         session_id=making.draft_id,
@@ -152,7 +153,7 @@ async def _tree(world: World, tx: WriteTx, making: _Making, draft: Draft) -> Bra
         last_activity_time=now,
     )
     root = new_root(world.env, making.draft_id, making.root_id, draft.created_by)
-    root = replace(root, mark=StateMark(None, 0, len(state)))
+    root = replace(root, mark=StateMark(None, 0, len(_state_text(making))))
     branch = Branch(MAIN, root.floor_id, None, None, 0, 1, now, now)
     await tx.insert_session(session, root, branch)
     await tx.copy_live(making.draft_id, snapshot.session_live)
@@ -165,3 +166,8 @@ async def _tree(world: World, tx: WriteTx, making: _Making, draft: Draft) -> Bra
     branch = await open_pending(tx, world.env, session, branch, floor, False)
     await keep_versions(tx, floor)
     return branch
+
+
+def _state_text(making: _Making) -> str:
+    state = making.fetched.snapshot.state
+    return "" if state == EMPTY else state_text(state)

@@ -202,7 +202,7 @@ def changes(before: Any, after: Any, at: Pointer = ()) -> Iterator[tuple[Pointer
         yield from changes(before, {}, at)
     elif isinstance(after, dict) and before is _ABSENT:
         yield from changes({}, after, at)
-    elif not same(before, after):
+    elif not same(before, after) and (_json(before) or _json(after)):
         yield at, _json(before), _json(after)
 
 

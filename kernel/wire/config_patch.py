@@ -95,8 +95,8 @@ def _fill(message: Any, found: Any, at: str, faults: list[Violation]) -> None:
     for name, value in found.items():
         field = _field(message.DESCRIPTOR, name)
         here = f"{at}.{field.name}" if field else at
-        if field is None:
-            faults.append(Violation(at, "has a field that there is not"))
+        if field is None or field.name in OUTPUT_ONLY:
+            faults.append(Violation(at, "has a field that there is not, or that only the server sets"))
         elif field.message_type is not None and not field.is_repeated:
             inner = getattr(message, field.name)
             if value != {}:

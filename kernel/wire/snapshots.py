@@ -7,6 +7,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from stemma.kernel.v1 import snapshot_pb2 as pb
 
 from kernel.state.text import effects_from, state_from, state_text
+from kernel.tree.blob import split_bodies
 from kernel.tree.digest import effects_digest
 from kernel.tree.model import (
     Floor,
@@ -171,7 +172,12 @@ def _page_pb(page: Page | None) -> pb.StoredPage | None:
         floor_id=page.floor_id,
         messages=page.content.blob,
         facts=[
-            pb.StoredFacts(role=f"ROLE_{fact.role.name}", hidden=fact.hidden, token_count=fact.tokens)
+            pb.StoredFacts(
+                role=f"ROLE_{fact.role.name}",
+                hidden=fact.hidden,
+                token_count=fact.tokens,
+                plain=fact.plain,
+            )
             for fact in page.content.facts
         ],
         digest=page.digest,
@@ -182,7 +188,11 @@ def _page_pb(page: Page | None) -> pb.StoredPage | None:
 
 
 def _page(page: pb.StoredPage, slot: Slot) -> Page:
-    facts = tuple(MessageFacts(Role(fact.role), fact.hidden, fact.token_count) for fact in page.facts)
+    facts = tuple(
+        MessageFacts(Role(fact.role), fact.hidden, fact.token_count, fact.plain) for fact in page.facts
+    )
+    if len(split_bodies(page.messages)) != len(facts):
+        raise ValueError("there is one fact for each message")
     content = PageContent(page.messages, facts)
     return Page(
         page.page_id,

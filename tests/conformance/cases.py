@@ -12,11 +12,13 @@ from kernel.storage.store import SqlStore
 from kernel.tree.model import Branch, Floor, FloorState, Page, Slot, StateMark
 from kernel.tree.places import Link, first_child
 from kernel.verbs.records import Answer, Request, Run
+from kernel.verbs.staged_store import StagedWrite
 from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
 from tests.conformance import prompts
 from tests.conformance.project_cases import PROJECT_READS, PROJECT_WRITES, member
 from tests.conformance.run_cases import RUN_READS, RUN_WRITES, insert_log
 from tests.conformance.search_cases import SEARCH_READS, SEARCH_WRITES, insert_index
+from tests.conformance.staged_cases import STAGED_READS, STAGED_WRITES, entry
 from tests.conformance.state_cases import STATE_READS, STATE_WRITES, effects, insert_state
 from tests.conformance.world import World, new_world, next_place
 
@@ -35,6 +37,8 @@ class Furnished:
     run: Run
     side: Branch
     request: Request
+    staged: StagedWrite
+    other_staged: StagedWrite
 
     @property
     def session_id(self) -> str:
@@ -57,6 +61,7 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
     now = world.now()
     side = Branch("side", first.floor_id, None, None, 1, 1, now, now)
     request = world.request()
+    staged = [entry(world), entry(world, session=False)]
 
     async def work(tx: WriteTx) -> None:
         await tx.update_pending(pending)
@@ -74,11 +79,13 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
         tx.emit(world.session.project_id, world.event())
         await tx.set_member(member(world))
         await insert_state(tx, first.session_id, first.floor_id, mark)
+        for one in staged:
+            await tx.insert_staged_write(one)
 
     await world.write(work)
     # The index follows the feed, whose row it refers to.
     await world.write(lambda tx: insert_index(tx, world.session.project_id, first))
-    return Furnished(world, first, second, fork, pending, page, run, side, request)
+    return Furnished(world, first, second, fork, pending, page, run, side, request, *staged)
 
 
 Read = Callable[[ReadTx, Furnished], Awaitable[Any]]
@@ -119,6 +126,7 @@ READS: dict[str, Read] = {
     **RUN_READS,
     **SEARCH_READS,
     **STATE_READS,
+    **STAGED_READS,
 }
 
 # Questions with an answer even where there is nothing: asked only of sessions that exist.
@@ -174,10 +182,19 @@ WRITES: dict[str, Write] = {
     **RUN_WRITES,
     **SEARCH_WRITES,
     **STATE_WRITES,
+    **STAGED_WRITES,
 }
 
 # Writes that leave no row by themselves.
-WITHOUT_ROWS = {"lock_index", "lock_session", "lock_project", "running_runs", "after_commit", "lock_live"}
+WITHOUT_ROWS = {
+    "lock_index",
+    "lock_session",
+    "lock_project",
+    "running_runs",
+    "after_commit",
+    "lock_live",
+    "lock_staged_write",
+}
 
 # What takes rows away that other cases need.
 _LAST = ("delete_branch", "erase_session")

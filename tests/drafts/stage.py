@@ -170,8 +170,10 @@ def _sqlite_rows(path: str, query: str) -> list[tuple[Any, ...]]:
 
 
 @asynccontextmanager
-async def replica(url: str, conversation: str, **settings: Any) -> AsyncIterator[Replica]:
-    """A draft service until the block ends."""
+async def replica(
+    url: str, conversation: str, *, ahead: timedelta = timedelta(), **settings: Any
+) -> AsyncIterator[Replica]:
+    """A draft service until the block ends, whose own clock goes `ahead`."""
     values: dict[str, Any] = {
         "draft": "127.0.0.1:0",
         "draft_database_url": url,

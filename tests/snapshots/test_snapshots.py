@@ -264,3 +264,16 @@ async def test_with_auth_off_everybody_is_the_owner(stage: Stage) -> None:
     assert (found.tenant_id, found.principal) == ("local", "local")
     assert found.role == 3
     assert found.scopes == ["service"]
+
+
+async def test_where_models_are_asked_stays_behind(stage: Stage) -> None:
+    model = {"base_url": "https://1.1.1.1/v1", "api_key": "sk-canary", "temperature": 0.5}
+    await stage.client.call(
+        "UpdateSession",
+        session_id=stage.session_id,
+        config={"model": model},
+        update_mask={"paths": ["config"]},
+    )
+    taken = await take(stage.client, session_id=stage.session_id)
+    found = taken.header.config.model
+    assert (found.base_url, found.api_key_set, found.temperature) == ("", False, 0.5)

@@ -107,7 +107,8 @@ async def test_tests_and_the_schema_must_pass(stage: Stage) -> None:
         ([add("", "no object")], "INVALID_ARGUMENT", "INVALID"),
     ):
         entry = await stage.staged(patch(*operations), target=project(stage))
-        refused = await stage.not_accepted(entry, allow_stale=True)
+        how = {"staged_write_id": entry.staged_write_id, "reason": "good", "allow_stale": True}
+        refused = await stage.client.refused("AcceptStagedWrite", **how)
         assert (refused.code, refused.reason) == (code, reason), operations
         assert (await stage.entry(entry)).state == STAGED
         assert [c.reason for c in (await stage.preview(entry)).conflicts] == [reason]

@@ -16,9 +16,7 @@ GOLDEN = "3bb58f8e074c2f3894fdb661830b0af032985fb58841a54b4a88e18c20325f83"
 
 
 def snapshot(floor_count: int = 1) -> Snapshot:
-    state = type(EMPTY)(
-        {"mood": Value('"calm"', "0193a1b2-0000-7000-8000-000000000001")}, frozenset({"gone"})
-    )
+    state = State({"mood": Value('"calm"', "0193a1b2-0000-7000-8000-000000000001")}, frozenset({"gone"}))
     return Snapshot(
         project_id="p",
         session_id="s",

@@ -5,7 +5,6 @@ from typing import Any
 import grpc
 from stemma.conversation.v1 import staged_write_service_pb2 as pb
 from stemma.conversation.v1 import staged_write_service_pb2_grpc
-from stemma.kernel.v1 import staged_write_pb2
 
 from stemma_cli.calls.base import Calls, new_request_id
 
@@ -21,9 +20,7 @@ class StagedCalls(Calls):
     def list_staged_writes(self, *, limit: int, state: str = "", **where: str) -> pb.ListStagedWritesResponse:
         """The newest `limit` (at most 1,000); `state` as in `staged`, empty for every one."""
         name = f"STAGED_WRITE_STATE_{state.upper() or 'UNSPECIFIED'}"
-        request = pb.ListStagedWritesRequest(
-            page_size=limit, state=staged_write_pb2.StagedWriteState.Value(name), **where
-        )
+        request = pb.ListStagedWritesRequest(page_size=limit, state=name, **where)
         return self._call(self._staged.ListStagedWrites, request, pb.ListStagedWritesResponse)
 
     def get_staged_write(self, staged_write_id: str) -> pb.GetStagedWriteResponse:

@@ -138,14 +138,16 @@ class StoredPage(_message.Message):
     def __init__(self, page_id: _Optional[str] = ..., floor_id: _Optional[str] = ..., messages: _Optional[bytes] = ..., facts: _Optional[_Iterable[_Union[StoredFacts, _Mapping]]] = ..., digest: _Optional[bytes] = ..., partial: _Optional[bool] = ..., source: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class StoredFacts(_message.Message):
-    __slots__ = ("role", "hidden", "token_count")
+    __slots__ = ("role", "hidden", "token_count", "plain")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     HIDDEN_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PLAIN_FIELD_NUMBER: _ClassVar[int]
     role: _message_pb2.Role
     hidden: bool
     token_count: int
-    def __init__(self, role: _Optional[_Union[_message_pb2.Role, str]] = ..., hidden: _Optional[bool] = ..., token_count: _Optional[int] = ...) -> None: ...
+    plain: bool
+    def __init__(self, role: _Optional[_Union[_message_pb2.Role, str]] = ..., hidden: _Optional[bool] = ..., token_count: _Optional[int] = ..., plain: _Optional[bool] = ...) -> None: ...
 
 class StoredEffects(_message.Message):
     __slots__ = ("text", "source", "covered_floor_ids")
