@@ -24,7 +24,7 @@ async def respond_result(
     """The run, its floor and the branch, for a run that committed, was cancelled, is held or waits.
     Refuses as the `failed` frame says, with run_id and floor_id in the metadata; with 503 when the
     stream ends without a last frame (the run may go on: a repeat joins it). Raises AioRpcError."""
-    response, last = first, run_pb2.RunEvent()
+    response, last = await call.read() if first is None else first, run_pb2.RunEvent()
     while response is not grpc.aio.EOF:
         last = response.event
         response = await call.read()

@@ -9,7 +9,7 @@ from stemma.kernel.v1 import run_pb2
 from conversation_service.rpc.common import caller_of, config_of, content_of, target_of, write_of
 from conversation_service.rpc.tool_results import ToolResults, waiting_run_pb
 from kernel.errors import NotFound, invalid
-from kernel.generation.events import Frame, Position
+from kernel.generation.events import NOWHERE, Frame, Position
 from kernel.rpc.call import Call
 from kernel.rpc.checks import enum_field, run_position, text_field, uuid_field
 from kernel.runs import control
@@ -53,10 +53,10 @@ class Runs(ToolResults):
             request.cancel_on_disconnect,
         )
         run = await respond(self._env, self._generation, write, target, action, wish)
-        tenant_id, run_id = write.caller.tenant_id, run.run.run_id
-        watch = Watch(self._env, self._generation, self._tail, tenant_id, run_id, ended_whole=False)
+        run_id = run.run.run_id
         finished = False
         try:
+            watch = self._watch(call, run_id, NOWHERE, ended_whole=False)
             async with aclosing(watch.frames(run.live)) as frames:
                 async for frame in frames:
                     yield pb.RespondResponse(event=_event(run, frame))
@@ -70,12 +70,23 @@ class Runs(ToolResults):
     ) -> AsyncIterator[pb.AttachRunResponse]:
         run_id = uuid_field(request.run_id, "run_id")
         after = Position(*run_position(request.after, "after"))
-        tenant_id = caller_of(call).tenant_id
-        run = await watched(self._env, tenant_id, run_id)
-        watch = Watch(self._env, self._generation, self._tail, tenant_id, run_id, after)
-        async with aclosing(watch.frames()) as frames:
+        run = await watched(self._env, caller_of(call).tenant_id, run_id)
+        async with aclosing(self._watch(call, run_id, after).frames()) as frames:
             async for frame in frames:
                 yield pb.AttachRunResponse(event=_event(run, frame))
+
+    def _watch(self, call: Call, run_id: str, after: Position, *, ended_whole: bool = True) -> Watch:
+        tenant_id = caller_of(call).tenant_id
+        return Watch(
+            self._env,
+            self._generation,
+            self._tail,
+            tenant_id,
+            run_id,
+            after,
+            accepted=call.accept,
+            ended_whole=ended_whole,
+        )
 
     async def get_run(self, request: pb.GetRunRequest, call: Call) -> pb.GetRunResponse:
         run_id = uuid_field(request.run_id, "run_id")

@@ -6,8 +6,9 @@ from tests.bad_inputs.world import RPCS, Places, a_world, fields_of, samples
 
 # Right, and answered with how things stand by then.
 STANDING = {
-    "AttachRun": "UNIMPLEMENTED",
     "CancelRun": "FAILED_PRECONDITION",
+    # The run has called nothing.
+    "SubmitToolResults": "NOT_FOUND",
     "AbandonFloor": "FAILED_PRECONDITION",
     "WatchEvents": "OUT_OF_RANGE",
 }

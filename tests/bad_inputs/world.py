@@ -155,6 +155,7 @@ def samples(at: Places) -> dict[str, dict[str, Any]]:
         "AttachRun": {"run_id": at.run},
         "GetRun": {"run_id": at.run},
         "CancelRun": {"run_id": at.run},
+        "SubmitToolResults": {"run_id": at.run, "results": [{"call_id": "call_1", "content": "42"}]},
         "AssembleContext": {**here, "input": {"messages": words["input"]}},
         "ExplainFloor": {"floor_id": at.second},
         "DiffContexts": {"left_floor_id": at.second, "right_floor_id": at.edited},

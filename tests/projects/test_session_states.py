@@ -57,6 +57,7 @@ WRITES: dict[str, Fields] = {
     "MergeBranch": lambda t: {"session_id": t.session_id, "source_branch": "side"},
     "WriteState": lambda t: {"session_id": t.session_id, "variables": [{"key": "a", "value_json": "1"}]},
     "Respond": lambda t: {"session_id": t.session_id, "input": {"messages": [user("x")]}},
+    "SubmitToolResults": lambda t: {"run_id": t.run_id, "results": [{"call_id": "call_1"}]},
 }
 READS: dict[str, Fields] = {
     "GetSession": lambda t: {"session_id": t.session_id},
@@ -75,6 +76,7 @@ READS: dict[str, Fields] = {
     "AssembleContext": lambda t: {"session_id": t.session_id},
     "ExplainFloor": lambda t: {"floor_id": t.floor_id},
     "DiffContexts": lambda t: {"left_floor_id": t.floor_id, "right_floor_id": t.open_floor_id},
+    "AttachRun": lambda t: {"run_id": t.run_id},
     "GetRun": lambda t: {"run_id": t.run_id},
     "GetState": lambda t: {"session_id": t.session_id},
     "ListMemory": lambda t: {"session_id": t.session_id},
@@ -87,7 +89,7 @@ OTHERS: dict[str, Fields] = {
     "CancelRun": lambda t: {"run_id": t.run_id},
     "DeleteSession": lambda t: {"session_id": t.session_id},
 }
-# RPCs that name no session, make one, or name one in each message; and one that is not served yet.
+# RPCs that name no session, make one, or name one in each message.
 APART = {
     "CreateProject",
     "GetProject",
@@ -104,7 +106,6 @@ APART = {
     "AppendFloors",
     "ListEvents",
     "WatchEvents",
-    "AttachRun",
 }
 
 

@@ -83,8 +83,10 @@ async def test_it_lists_again_what_a_server_says_has_changed(manner: str) -> Non
         assert await called(servers, "grow") == McpResult("done", False)
         # The server says so beside its answer, over another stream.
         async with asyncio.timeout(PATIENCE):
-            while (after := await servers.tools("tests")) == before:
+            after = before
+            while after == before:
                 await asyncio.sleep(0)
+                after = await servers.tools("tests")
         assert [tool.name for tool in after] == [*(tool.name for tool in before), "grown"]
 
 
@@ -165,7 +167,9 @@ async def test_what_is_no_server_is_unavailable(command: tuple[str, ...], messag
         assert all(message in error.message and not error.sent for error in (*both, again))
         assert sum(entry["event"] == "mcp.ended" for entry in logs) == (message.endswith("MCP"))
         if command[0] == "/no/such/program":
-            assert "cannot start the command: No such file or directory" in [entry.get("line") for entry in logs]
+            assert "cannot start the command: No such file or directory" in [
+                entry.get("line") for entry in logs
+            ]
 
 
 async def test_a_run_that_is_gone_while_a_server_starts_leaves_it_to_the_others() -> None:

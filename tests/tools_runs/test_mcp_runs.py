@@ -1,0 +1,85 @@
+"""Tools of an MCP server of the official SDK in real runs, with the scripted provider."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest_asyncio
+
+from kernel.generation.runner import RunLimits
+from tests.runs.stage import Stage, on_stage
+from tests.support.client import user
+from tests.tools_mcp.support import PROGRAM, meetings
+from tests.tools_runs.acts import Act, calls, first, parts, play, session_with, then, told
+
+SERVERS = json.dumps({"tests": {"command": [sys.executable, str(PROGRAM)]}})
+
+
+def mcp(name: str, **fields: Any) -> dict[str, Any]:
+    more = {"server": "tests", "approval": "TOOL_APPROVAL_NEVER"} | fields
+    return {"name": name, "owner": "TOOL_OWNER_MCP", **more}
+
+
+@pytest_asyncio.fixture
+async def stage(sqlite_url: str) -> AsyncIterator[Stage]:
+    async with on_stage(sqlite_url, mcp_servers=SERVERS, limits=RunLimits(tool_seconds=20.0)) as made:
+        yield made
+        await made.idle()
+
+
+async def test_a_servers_tools_act_in_a_run(stage: Stage) -> None:
+    """As it lists them; side by side; its errors are the model's to read. What nobody offers is left out."""
+    tools = [mcp("add"), mcp("fail"), mcp("repeat"), mcp("unheard_of"), mcp("far", server="away")]
+    session = await session_with(stage, *tools)
+    made = (
+        calls("add", "1", left=2, right=40),
+        calls("fail", "2"),
+        calls("add", "3", left="two", right=1),
+        calls("repeat", "4", text="x", times=300_000),
+        calls("far", "5"),
+    )
+    act = await play(stage, session, first(*made), then())
+    assert [spec.name for spec in act.part.sent[0].tools] == ["add", "fail", "repeat"]
+    described = act.part.sent[0].tools[0]
+    assert described.description == "Adds two numbers."
+    assert set(json.loads(described.parameters_json)["properties"]) == {"left", "right"}
+    found = {call_id: (content, is_error) for call_id, content, is_error in told(act.part)}
+    assert found["1"] == ("42", False)
+    assert found["2"][1]
+    assert "'two' is not of type 'integer'" in found["3"][0]
+    assert found["4"][0].endswith("[Cut here: the result has 300,000 bytes.]")
+    assert "no tool of this name" in found["5"][0]
+    assert len(parts(act.messages, "tool_result")) == 5
+
+
+async def test_an_mcp_tool_asks_unless_it_is_told_not_to(stage: Stage) -> None:
+    session = await session_with(stage, mcp("add", approval="TOOL_APPROVAL_UNSPECIFIED"))
+    act = await play(stage, session, first(calls("add", "1", left=1, right=1)), then())
+    assert act.waits == [("ACTION_KIND_APPROVAL", ["1"])]
+    await act.submit(approvals=[{"call_id": "1", "approve": True}])
+    await act.go_on()
+    assert told(act.part) == [("1", "2", False)]
+
+
+async def test_calls_of_one_answer_are_under_way_at_once_and_each_has_its_time(sqlite_url: str) -> None:
+    """Two meet here at the same time; one of them is not told to go, and its time runs out."""
+    settings = {"mcp_servers": SERVERS, "limits": RunLimits(tool_seconds=3.0)}
+    async with on_stage(sqlite_url, **settings) as stage, meetings() as place:
+        # The server is started, and has listed its tools, before the clock of a call runs.
+        session = await session_with(stage, mcp("meet"))
+        await play(stage, session, then(after=0))
+        part = stage.part(first(*(calls("meet", n, port=place.port) for n in "ab")), then())
+        watch = stage.respond(session_id=session, input={"messages": [user(part.text)]})
+        running = asyncio.create_task(watch.rest())
+        (_, one), (other, _) = await place.next(), await place.next()
+        one.write(b"go on")
+        one.write_eof()
+        assert await other.readline() == b"cancelled\n"
+        await running
+        act = Act(stage, session, part, watch)
+        assert act.kinds[-1] == "floor_committed"
+        results = {is_error: content for _, content, is_error in told(part)}
+        assert results[False] == "go on"
+        assert "may have acted" in results[True]
