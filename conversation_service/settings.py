@@ -13,7 +13,6 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kernel.generation.registry import ProviderSettings
-from kernel.tools.mcp_settings import BadServers, McpServer, read_servers
 from kernel.net.guard import Guard, allowed_hosts
 from kernel.tools.mcp_settings import BadServers, McpServer, read_servers
 
@@ -58,8 +57,6 @@ class Settings(BaseSettings):
     # Hosts off the public internet that configurations may name, as `host` or `host:port`, by commas.
     allow_hosts: str = ""
     # MCP servers of the operator's, as JSON or a file's path; see kernel/tools/mcp_settings.py.
-    mcp_servers: str = Field(default="", repr=False)
-    # MCP servers that runs may use: JSON, or a file of it. See `kernel.tools.mcp_settings`.
     mcp_servers: str = Field(default="", repr=False)
     # How many processes share the address; more than one is for PostgreSQL.
     processes: int = Field(default=1, ge=1, le=64)
@@ -124,14 +121,6 @@ def mcp_servers(settings: Settings) -> dict[str, McpServer]:
         return read_servers(settings.mcp_servers)
     except BadServers as error:
         raise BadSettings(f"STEMMA_MCP_SERVERS: {error}") from None
-
-
-def mcp_servers(settings: Settings) -> dict[str, McpServer]:
-    """The operator's MCP servers, by name."""
-    try:
-        return read_servers(settings.mcp_servers)
-    except BadServers as error:
-        raise BadSettings(f"STEMMA_MCP_SERVERS {error}.") from None
 
 
 def _is_loopback(host: str) -> bool:

@@ -8,7 +8,7 @@ from kernel.generation.frame_text import from_text
 from kernel.generation.so_far import PagesSoFar
 from kernel.runs.explain import explain
 from kernel.runs.plan import plan_from
-from kernel.runs.start import Begin, Generation, start
+from kernel.runs.start import Begin, Generation, check, start
 from kernel.tree.model import Slot
 from kernel.verbs.env import Env, ReadTx, WriteTx
 from kernel.verbs.records import Run, RunState
@@ -37,6 +37,7 @@ async def claim(tx: WriteTx, env: Env, generation: Generation, tenant_id: str, r
         done,
         next((page for page_id, page in pages.items() if page_id in done), None),
     )
+    check(generation, begin)
     await tx.update_run(begin.run)
     tx.after_commit(lambda: _started(env, generation, begin))
     return begin.run

@@ -8,7 +8,6 @@ from typing import Any
 from stemma.kernel.v1 import config_pb2, effects_pb2
 
 from kernel.net.addresses import AddressRefused, target
-from kernel.net.addresses import AddressRefused, target
 from kernel.prompt.template import BadTemplate, parse
 from kernel.strict_json import NotJson, loads
 from kernel.tools.model import tool_faults

@@ -1,4 +1,4 @@
-"""An MCP server of the official SDK, with tools of all manners; `python server.py [legacy]` serves over stdio.
+"""An MCP server of the official SDK, with tools of all manners; `python server.py [legacy]` for stdio.
 
 `legacy` makes it one of those that greet with `initialize`, as all did before 2026.
 """

@@ -140,10 +140,12 @@ async def test_it_dies_with_its_parent_and_so_does_all_that_it_started() -> None
         stderr=DEVNULL,
     )
     assert parent.stdout is not None
-    async with asyncio.timeout(PATIENCE):
-        pids = json.loads(await parent.stdout.readline())
-    ended = [exit_of(pid) for pid in pids[1:]]
-    os.kill(pids[0], signal.SIGKILL)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            pids = json.loads(await parent.stdout.readline())
+        ended = [exit_of(pid) for pid in pids[1:]]
+    finally:
+        parent.kill()
     await asyncio.wait_for(asyncio.gather(*ended), PATIENCE)
     await asyncio.wait_for(parent.communicate(), PATIENCE)
 

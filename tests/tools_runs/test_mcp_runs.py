@@ -65,7 +65,7 @@ async def test_an_mcp_tool_asks_unless_it_is_told_not_to(stage: Stage) -> None:
 
 async def test_calls_of_one_answer_are_under_way_at_once_and_each_has_its_time(sqlite_url: str) -> None:
     """Two meet here at the same time; one of them is not told to go, and its time runs out."""
-    settings = {"mcp_servers": SERVERS, "limits": RunLimits(tool_seconds=3.0)}
+    settings = {"mcp_servers": SERVERS, "limits": RunLimits(tool_seconds=1.5)}
     async with on_stage(sqlite_url, **settings) as stage, meetings() as place:
         # The server is started, and has listed its tools, before the clock of a call runs.
         session = await session_with(stage, mcp("meet"))

@@ -1,7 +1,6 @@
 """The built-in tools of the state: what a page sees, and that what they accept can be committed."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,14 +8,12 @@ import pytest
 from kernel.prompt.config import Config, MemoryPolicy
 from kernel.prompt.memory_policy import MemoryMode
 from kernel.state.fold import apply
-from kernel.state.limits import MAX_WRITES
 from kernel.state.model import Origin, State
 from kernel.state.text import effects_from
 from kernel.tools.effects import effects_of
 from kernel.tree.message import Message, ToolCall, ToolResult
 from kernel.tree.model import Role
 from kernel.verbs.effects import checked
-from kernel.verbs.records import CallState
 from kernel.verbs.state import path_state
 from tests.tools_runs.desk import ASKING, BOXED, Desk, call
 
@@ -127,16 +124,11 @@ async def test_a_call_that_acts_late_still_stands_where_it_was_called(desk: Desk
 
 
 async def test_one_turn_writes_only_so_much(desk: Desk) -> None:
-    box = desk.box(*BOXED, max_calls=MAX_WRITES + 10)
-    many = [call("set_variable", str(n), key=f"k{n}", value=n) for n in range(MAX_WRITES)]
-    rows = await box.record(desk.pages[0], many)
-    # As if they had been done: that is no part of this test, and takes its time.
-    done = [replace(row, state=CallState.DONE, content="done") for row in await desk.calls()]
-    await desk.world.write(lambda tx: tx.update_calls(done))
-    assert len(rows) == MAX_WRITES
-    (result,) = await desk.played(box, call("set_variable", "last", key="k", value=0))
-    assert result.is_error
-    assert "at most 256 times" in result.content
+    large = [call("set_variable", str(n), key=f"k{n}", value="x" * 60_000) for n in range(5)]
+    results = await desk.played(desk.box(*BOXED), *large)
+    assert [result.is_error for result in results] == [False] * 4 + [True]
+    assert "256 KiB" in results[4].content
+    assert len((await committed(desk)).variables) == 1 + 4
 
 
 @pytest.mark.parametrize(
