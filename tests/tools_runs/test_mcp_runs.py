@@ -4,13 +4,18 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
+from stemma.kernel.v1 import run_pb2
 
 from kernel.generation.runner import RunLimits
-from tests.runs.stage import Stage, on_stage
+from tests.runs.programs import ask, talking_to
+from tests.runs.stage import Stage, Watch, kinds, on_stage
 from tests.support.client import user
+from tests.support.processes import conversation_service
+from tests.support.service import SECRET_KEY
 from tests.tools_mcp.support import PROGRAM, meetings
 from tests.tools_runs.acts import Act, calls, first, parts, play, session_with, then, told
 
@@ -83,3 +88,45 @@ async def test_calls_of_one_answer_are_under_way_at_once_and_each_has_its_time(s
         results = {is_error: content for _, content, is_error in told(part)}
         assert results[False] == "go on"
         assert "may have acted" in results[True]
+
+
+async def test_killed_inside_a_tool(sqlite_url: str, tmp_path: Path) -> None:
+    """The run is FAILED; what acted, and what was under way, is told to whoever tries again, and acts no
+    more."""
+    async with meetings() as place:
+        meet = {"name": "meet", "arguments": {"port": place.port}, "call_id": "2"}
+        script = {
+            "replies": [first(calls("add", "1", left=1, right=1)), first(meet, after_results=1), then()]
+        }
+        environment = {
+            "STEMMA_CONVERSATION": "127.0.0.1:0",
+            "STEMMA_CONVERSATION_DATABASE_URL": sqlite_url,
+            "STEMMA_DATA": str(tmp_path),
+            "STEMMA_SECRET_KEY": SECRET_KEY,
+            "STEMMA_PROVIDER": "scripted",
+            "STEMMA_SCRIPT": json.dumps(script),
+            "STEMMA_MCP_SERVERS": SERVERS,
+        }
+        async with conversation_service(environment) as program, talking_to(program) as client:
+            created = await client.call("CreateSession", config={"tools": [mcp("add"), mcp("meet")]})
+            watch = ask(client, created.session.session_id, "hello")
+            while kinds(await watched(watch)).count("tool_call") < 2:
+                pass
+            reader, _ = await place.next()
+            await program.kill()
+            # Its server goes with it, without a word.
+            assert await reader.read() == b""
+    async with on_stage(sqlite_url) as stage:
+        failed = await stage.floor(watch.floor_id)
+        assert failed.failure_reason == "CRASHED"
+        print("PAGE", failed.output_page)
+        assert [found.content for found in parts(failed.output_page.messages, "tool_result")] == ["2"]
+        frames = await stage.respond(regenerate={"floor_id": failed.floor_id}).end()
+        assert [call.call_id for call in frames[0].started.standing_calls] == ["1", "2"]
+        assert frames[-1].WhichOneof("event") == "floor_committed"
+
+
+async def watched(watch: Watch) -> list[run_pb2.RunEvent]:
+    """One frame more."""
+    await watch.next()
+    return watch.frames
