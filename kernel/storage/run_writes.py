@@ -13,7 +13,8 @@ from kernel.verbs.records import Chunk, RecordedCall, Run
 
 class RunWrites(Writes):
     async def lock_run(self, run_id: str) -> Run | None:
-        row = await self.one(select(t.run).where(self.where(t.run, run_id=run_id)).with_for_update())
+        query = select(t.run).where(self.where(t.run, run_id=run_id))
+        row = await self.one(query.with_for_update(key_share=True))
         return row and rows.run(row)
 
     async def insert_run(self, run: Run) -> None:

@@ -36,7 +36,8 @@ class RunReads(Scoped):
         joined = (c.tenant_id == t.run.c.tenant_id) & (c.run_id == t.run.c.run_id)
         query = select(t.tool_call).join(t.run, joined).where(of_floor)
         return [
-            _call(row) for row in await self.all(query.order_by(t.run.c.create_time, t.run.c.run_id, c.number))
+            _call(row)
+            for row in await self.all(query.order_by(t.run.c.create_time, t.run.c.run_id, c.number))
         ]
 
 
