@@ -56,7 +56,7 @@ async def draft_respond_result(
 
 async def _last(first: Any, call: Any) -> run_pb2.RunEvent:
     """The last frame of a run that did not fail."""
-    response, last = first, run_pb2.RunEvent()
+    response, last = await call.read() if first is None else first, run_pb2.RunEvent()
     while response is not grpc.aio.EOF:
         last = response.event
         response = await call.read()

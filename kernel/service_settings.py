@@ -122,7 +122,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def secret_keys(secret_key: str, database_url: str, data: Path) -> list[bytes]:
-    """The keys that seal page tokens and callers' secrets, newest first; on the embedded default, made on first start."""
+    """The keys that seal page tokens and callers' secrets, newest first; on the embedded default, made on
+    first start."""
     if secret_key:
         return [_key(text.strip()) for text in secret_key.split(",")]
     if not database_url.startswith("sqlite"):

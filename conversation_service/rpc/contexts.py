@@ -8,6 +8,7 @@ from stemma.kernel.v1 import context_pb2
 from kernel.errors import NotFound, invalid
 from kernel.generation.registry import Providers
 from kernel.prompt.assemble import Entry
+from kernel.prompt.config import without_keys
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, uuid_field
 from kernel.runs.context import Assembled, Place, assemble
@@ -39,10 +40,12 @@ class Contexts:
         given = content_of(request.input.messages, "input.messages")
         overrides = config_of(request.options.overrides, "options.overrides", self._providers, call)
         tenant_id = call.identity.tenant_id
+        # What is kept is kept under the request's options: not when they hold somebody's key.
+        with_key = without_keys(overrides) is not overrides
 
         def key(tip: Tip | None) -> Hashable | None:
             """What the answer is a pure function of (T4); None for one that is not worth keeping."""
-            if tip is None or tip.pending_floor_id is not None or given is not None:
+            if tip is None or tip.pending_floor_id is not None or given is not None or with_key:
                 return None
             return tenant_id, session_id, tip, request.options.SerializeToString(deterministic=True)
 

@@ -8,7 +8,7 @@ from stemma.kernel.v1 import run_pb2
 
 from conversation_service.rpc.tool_results import ToolResults
 from kernel.errors import NotFound
-from kernel.generation.events import Position
+from kernel.generation.events import NOWHERE, Position
 from kernel.rpc.call import Call
 from kernel.rpc.checks import enum_field, run_position, uuid_field
 from kernel.runs import control
@@ -41,10 +41,10 @@ class Runs(ToolResults):
             request.cancel_on_disconnect,
         )
         run = await respond(self._env, self._generation, write, target, action, wish)
-        tenant_id, run_id = write.caller.tenant_id, run.run.run_id
-        watch = Watch(self._env, self._generation, self._tail, tenant_id, run_id, ended_whole=False)
+        run_id = run.run.run_id
         finished = False
         try:
+            watch = self._watch(call, run_id, NOWHERE, ended_whole=False)
             async with aclosing(frames_of(run, watch)) as events:
                 async for event in events:
                     yield pb.RespondResponse(event=event)
@@ -58,12 +58,23 @@ class Runs(ToolResults):
     ) -> AsyncIterator[pb.AttachRunResponse]:
         run_id = uuid_field(request.run_id, "run_id")
         after = Position(*run_position(request.after, "after"))
-        tenant_id = caller_of(call).tenant_id
-        run = await watched(self._env, tenant_id, run_id)
-        watch = Watch(self._env, self._generation, self._tail, tenant_id, run_id, after)
-        async with aclosing(frames_of(run, watch)) as events:
+        run = await watched(self._env, caller_of(call).tenant_id, run_id)
+        async with aclosing(frames_of(run, self._watch(call, run_id, after))) as events:
             async for event in events:
                 yield pb.AttachRunResponse(event=event)
+
+    def _watch(self, call: Call, run_id: str, after: Position, *, ended_whole: bool = True) -> Watch:
+        tenant_id = caller_of(call).tenant_id
+        return Watch(
+            self._env,
+            self._generation,
+            self._tail,
+            tenant_id,
+            run_id,
+            after,
+            accepted=call.accept,
+            ended_whole=ended_whole,
+        )
 
     async def get_run(self, request: pb.GetRunRequest, call: Call) -> pb.GetRunResponse:
         run_id = uuid_field(request.run_id, "run_id")

@@ -94,7 +94,14 @@ class Runs:
     ) -> Watch:
         tenant_id = call.identity.tenant_id
         return Watch(
-            self._env, self._generation, self._tail, tenant_id, run_id, after, ended_whole=ended_whole
+            self._env,
+            self._generation,
+            self._tail,
+            tenant_id,
+            run_id,
+            after,
+            accepted=call.accept,
+            ended_whole=ended_whole,
         )
 
     async def _known(

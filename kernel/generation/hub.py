@@ -141,6 +141,8 @@ class RunHub:
         if not self._running:
             self._busy.clear()
         self._finished[live.run_id] = (live, self._clock())
+        # An earlier epoch of it may stand further up.
+        self._finished.move_to_end(live.run_id)
         while len(self._finished) > self._keep_finished:
             self._finished.popitem(last=False)
         self._forget_old()

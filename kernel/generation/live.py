@@ -85,12 +85,12 @@ class LiveRun:
         """Set once, by whoever came first; a server's stop yields to nothing."""
         return self._interrupt
 
-    def publish(self, event: RunEvent) -> Frame:
+    def publish(self, event: RunEvent) -> None:
         """Adds a frame; a last one closes the run. Raises: RuntimeError on a closed run."""
         if self.closed:
             raise RuntimeError("A closed run takes no frames.")
         self.so_far.apply(event)
-        return self._append(event)
+        self._append(event)
 
     def shown(self) -> PagesSoFar:
         """The pages as its frames, and earlier epochs, show them: what was published and is still held
@@ -100,13 +100,11 @@ class LiveRun:
             pages.apply(frame.event)
         return pages
 
-    def _append(self, event: RunEvent) -> Frame:
-        frame = Frame(self.epoch, len(self._frames) + 1, event)
-        self._frames.append(frame)
+    def _append(self, event: RunEvent) -> None:
+        self._frames.append(Frame(self.epoch, len(self._frames) + 1, event))
         if is_last(event):
             self._closed.set()
         self._wake()
-        return frame
 
     def pause(self) -> None:
         """Closes it, for a run that waits: subscribers end after the frames that there are."""

@@ -46,8 +46,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         if response.status_code != httpx2.codes.OK:
             # What an error says is the provider's text: it is neither waited for nor read.
             await response.aclose()
-            asked = response.headers.get("retry-after")
-            return httpx2.Response(response.status_code, headers={"retry-after": asked} if asked else {})
+            return httpx2.Response(response.status_code, headers=_kept(response.headers))
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             raise not_valid("The provider compressed its answer, which it was asked not to do.")
@@ -57,6 +56,12 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _kept(headers: httpx2.Headers) -> dict[str, str]:
+    """What of an error's head is looked at."""
+    asked = headers.get("retry-after", "")
+    return {"retry-after": asked} if asked.isascii() else {}
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

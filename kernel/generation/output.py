@@ -1,7 +1,7 @@
 """What a run receives for one page: checked, counted, and published in few frames."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kernel.generation.events import ReasoningDelta, TextDelta
 from kernel.generation.live import LiveRun
@@ -15,7 +15,7 @@ from kernel.generation.provider import (
     not_valid,
 )
 from kernel.generation.sink import PageDraft
-from kernel.tree.message import ToolCall
+from kernel.tree.message import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from kernel.tree.model import Usage
 
 
@@ -37,6 +37,24 @@ class Room:
         if size > self._left:
             raise ProviderError(FailureReason.LIMIT, "The answer is longer than a page may be.")
         self._left -= size
+
+
+def size_of(messages: Sequence[Message]) -> int:
+    """Bytes that these have taken of a `Room`."""
+    parts = [part for message in messages for part in message.parts]
+    return sum(len("".join(_words(part)).encode()) for part in parts)
+
+
+def _words(part: Part) -> tuple[str, ...]:
+    match part:
+        case Text(text) | Reasoning(text):
+            return (text,)
+        case ToolCall(call_id, name, arguments):
+            return call_id, name, arguments
+        case ToolResult():
+            return (part.content,)
+        case _:
+            return ()
 
 
 class Output:

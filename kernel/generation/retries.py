@@ -10,6 +10,7 @@ from kernel.generation.provider import ProviderError
 
 # What another attempt may cure. Others mean that this request will never do, or that it was done.
 RETRYABLE_STATUS = frozenset({429, 500, 502, 503, 504})
+_LONGEST_HEADER = 64
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
@@ -59,13 +60,14 @@ class Retries:
 
 def retry_after(header: str | None, now: datetime) -> float | None:
     """The seconds that a Retry-After header asks for: a count, or a date; None for none and nonsense."""
-    if header is None:
+    if header is None or len(header) > _LONGEST_HEADER:
         return None
     if _SECONDS.fullmatch(header.strip()):
         return float(header)
     try:
         until = parsedate_to_datetime(header)
-    except ValueError:
+    except (ValueError, OverflowError, TypeError, IndexError):
+        # Its parser trips over nonsense in more than one way.
         return None
     # A date without a zone is in none that one could count with.
     return max(0.0, (until - now).total_seconds()) if until.tzinfo is not None else None

@@ -17,7 +17,7 @@ from kernel.generation.events import (
     Started,
 )
 from kernel.generation.live import Interrupt, LiveRun
-from kernel.generation.output import Output, Room
+from kernel.generation.output import Output, Room, size_of
 from kernel.generation.pages import PageEnd, PagePlan, PageWriter
 from kernel.generation.provider import FailureReason, ProviderError, timed_out
 from kernel.generation.sink import PageDraft, RunOver, RunSink
@@ -114,12 +114,9 @@ class Runner:
     async def _to_an_end(self) -> None:
         cut = await self._produce()
         if cut is None and (actions := self._actions()):
-            failed = [page for page, end in self._ends.items() if isinstance(end, ProviderError)]
-            await self._sink.pause(actions, failed)
-            for action in actions:
-                self._live.publish(action)
-            self._live.pause()
-            return
+            if await self._paused(actions):
+                return
+            cut = self._live.interrupt
         for writer in self._writers.values():
             writer.output.close()
         await self._end(cut or self._failure())
@@ -168,6 +165,16 @@ class Runner:
         page = await self._sink.keep_page(writer.output.draft(partial=False))
         self._chosen = self._chosen or page
         self._live.publish(PageCompleted(page))
+
+    async def _paused(self, actions: Sequence[RequiresAction]) -> bool:
+        await self._keep_partial()
+        failed = [page for page, end in self._ends.items() if isinstance(end, ProviderError)]
+        if not await self._sink.pause(actions, failed):
+            return False
+        for action in actions:
+            self._live.publish(action)
+        self._live.pause()
+        return True
 
     def _actions(self) -> list[RequiresAction]:
         waiting = [
@@ -224,7 +231,7 @@ class Runner:
         ]
 
     def _writer(self, page: PagePlan, toolbox: Toolbox, window: Callable[[], float]) -> PageWriter:
-        room = Room(self._limits.max_bytes)
+        room = Room(self._limits.max_bytes - size_of(self._live.so_far.messages(page.page_id)))
         output = Output(self._live, page.page_id, window=window, room=room)
         return PageWriter(self._live, page, toolbox, output, room, self._limits.max_steps)
 

@@ -67,9 +67,10 @@ class RunSink(Protocol):
         """Opens the floor for choosing, with `chosen` as its output. `drafts` are for the usage."""
         ...
 
-    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> None:
+    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> bool:
         """Leaves the run WAITING, with these frames as the newest of its log. `failed` are the pages that
-        were given up."""
+        were given up. False when somebody has asked for the end meanwhile: the run does not wait, and is
+        interrupted."""
         ...
 
     async def cancelled(self, drafts: Sequence[PageDraft], keep: bool) -> tuple[Floor, Branch | None]:

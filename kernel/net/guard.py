@@ -16,6 +16,7 @@ import functools
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
@@ -29,6 +30,8 @@ __all__ = ["AddressRefused", "Guard", "GuardedTransport", "allowed_hosts", "guar
 # host, port -> its addresses, best first.
 Resolve = Callable[[str, int], Awaitable[Sequence[IPAddress]]]
 
+# Threads of their own: names whose servers never answer must not take those of everything else.
+_RESOLVERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="resolve")
 _NOT_PUBLIC = (
     "is not on the public internet; whoever runs this server can allow it by name in STEMMA_ALLOW_HOSTS"
 )
@@ -63,7 +66,8 @@ def _allowed(entry: str) -> AllowedHost:
 
 async def system_resolve(host: str, port: int) -> Sequence[IPAddress]:
     """As the system resolves names. Raises: OSError when it has no such name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    ask = functools.partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_RESOLVERS, ask)
     return list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
 
 

@@ -168,9 +168,11 @@ def patched(current: Config, given: Config, paths: Sequence[str]) -> Config:
 
     A list that this gives is cleared no longer, and one that this clears is given no longer. A key stays
     with its address: who cannot read it can neither lose it by writing the rest back, nor send it elsewhere.
+    Who names a key alone brings its address with it.
     """
     changed = current
-    for path in paths:
+    new_keys = [path for path in paths if path.endswith(".api_key") and value_at(given, path)]
+    for path in (*paths, *(path.removesuffix("api_key") + "base_url" for path in new_keys)):
         names = path.split(".") if path else []
         changed = with_value(changed, names, reduce(getattr, names, given))
     newly = set(changed.cleared) - set(current.cleared)

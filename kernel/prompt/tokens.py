@@ -42,7 +42,8 @@ ESTIMATING: TokenCounter = _Estimate()
 
 
 class TokenCounters:
-    """Which counter counts for which model: the one for the longest beginning of its name, else the estimate."""
+    """Which counter counts for which model: the one for the longest beginning of its name; else the
+    estimate."""
 
     def __init__(self) -> None:
         self._counters: dict[str, TokenCounter] = {}

@@ -10,7 +10,7 @@ from kernel.generation.frame_text import to_text
 from kernel.generation.hub import RunHub
 from kernel.generation.so_far import PagesSoFar, has_content
 from kernel.runs.going import claim, logged
-from kernel.runs.log import DROP, KEEP, unlogged
+from kernel.runs.log import DROP, KEEP, remaining
 from kernel.runs.shown import ShownRun
 from kernel.runs.start import Generation
 from kernel.runs.tail import RunTail
@@ -43,15 +43,16 @@ class HubRuns:
             assert task is not None
             live.hold()
             task.add_done_callback(lambda _: live.release())
-            return SoFar(self._contents(live.shown()), unlogged(live), run.epoch, 0)
-        pages = await logged(tx, run.run_id)
+            chunk = await remaining(tx, run, live)
+            return SoFar(self._contents(live.shown()), chunk, run.epoch, live.last_seq + 1)
+        pages, newest = await logged(tx, run.run_id)
         for call in await tx.tool_calls(run.run_id):
             if call.state is CallState.DONE:
                 result = ToolResult(call.call_id, call.content, call.is_error)
                 pages.apply(ToolAnswered(call.page_id, result))
         if run.state is RunState.WAITING:
-            chunks = await tx.chunks(run.run_id, (run.epoch, 0), _MANY)
-            return SoFar(self._contents(pages), None, run.epoch, chunks[-1].last_seq + 1 if chunks else 1)
+            seq = newest.seq if newest.epoch == run.epoch else 0
+            return SoFar(self._contents(pages), None, run.epoch, seq + 1)
         # Somebody else's: taken over, so that it can write nothing more, and what it showed is replaced.
         epoch = run.epoch + 1
         reset = Chunk(run.run_id, epoch, 1, 1, to_text([Reset(())]))
@@ -162,10 +163,6 @@ async def forget_logs(rows: RunLog, ended_before: datetime) -> int:
     while taken := await rows.forget(ended_before, _MANY):
         forgotten += taken
     return forgotten
-
-
-async def _fail_all(env: Env, runs: list[tuple[str, str]], state: RunState, reason: str) -> int:
-    return sum([await _fail(env, tenant_id, run_id, state, reason) for tenant_id, run_id in runs])
 
 
 async def _fail(env: Env, tenant_id: str, run_id: str, state: RunState, reason: str) -> bool:

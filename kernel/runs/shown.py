@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kernel.generation.events import Frame, RunEvent, is_last
+from kernel.generation.events import RunEvent, is_last
 from kernel.generation.live import LiveRun
 
 
@@ -35,19 +35,18 @@ class ShownRun(LiveRun):
         self._waiting.clear()
         self.cancel(keep=False)
 
-    def publish(self, event: RunEvent) -> Frame:
-        """As `LiveRun.publish`; all but an end may wait, or be dropped: then the newest frame is given
-        back."""
+    def publish(self, event: RunEvent) -> None:
+        """As `LiveRun.publish`; all but an end may wait, or be dropped."""
         if is_last(event):
             # An end that was reached while the run is held: the other one has decided nothing.
             self._show()
-            return super().publish(event)
-        if not self._given_up and not self._holds:
-            return super().publish(event)
-        self.so_far.apply(event)
-        if not self._given_up:
-            self._waiting.append(event)
-        return self.frames[-1]
+            super().publish(event)
+        elif not self._given_up and not self._holds:
+            super().publish(event)
+        else:
+            self.so_far.apply(event)
+            if not self._given_up:
+                self._waiting.append(event)
 
     def _show(self) -> None:
         waiting, self._waiting = self._waiting, []

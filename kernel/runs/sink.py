@@ -8,13 +8,12 @@ from typing import TypeVar
 
 from kernel.errors import Unavailable
 from kernel.generation.events import RequiresAction, RunEvent
-from kernel.generation.frame_text import to_text
 from kernel.generation.lease import Lease, held
 from kernel.generation.live import LiveRun
 from kernel.generation.provider import FailureReason
 from kernel.generation.sink import PageDraft, RunOver
 from kernel.prompt.tokens import TokenCounter
-from kernel.runs.log import ChunkLog
+from kernel.runs.log import KEEP, ChunkLog, remaining
 from kernel.runs.plan import plan_from, plan_text
 from kernel.tree.message import Message
 from kernel.tree.model import Branch, Floor, FloorState, Page, Slot, Usage
@@ -23,7 +22,7 @@ from kernel.verbs.env import Env, WriteTx
 from kernel.verbs.floors import pending_branch, seal
 from kernel.verbs.pages import MODEL, new_page, showable, with_output
 from kernel.verbs.pending import fail_floor, keep_partials
-from kernel.verbs.records import Chunk, Run, RunState, Session
+from kernel.verbs.records import Run, RunState, Session
 
 T = TypeVar("T")
 EffectsOf = Callable[[tuple[Message, ...]], Given | None]
@@ -77,6 +76,10 @@ class StoreSink:
     async def keep_page(self, draft: PageDraft) -> Page:
         async def keep(tx: WriteTx) -> Page:
             session, _, floor = await self._held(tx)
+            kept = {page.page_id: page for _, page in await tx.pages(floor.floor_id)}
+            if draft.page_id in kept:
+                # By a try of which nothing was heard.
+                return kept[draft.page_id]
             page = await self._page(tx, floor, draft)
             showable(with_output(floor, page))
             await tx.insert_page(floor.floor_id, session.session_id, page)
@@ -100,16 +103,22 @@ class StoreSink:
 
         return await self._last(end)
 
-    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> None:
-        async def end(tx: WriteTx) -> None:
+    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> bool:
+        async def end(tx: WriteTx) -> str:
             _, run, _ = await self._held(tx)
+            if run.asked:
+                return run.asked
             plan = plan_from(run.plan)
             plan = replace(plan, failed=(*plan.failed, *failed))
-            await self._keep_log(tx, actions)
+            await self._keep_log(tx, run, actions)
             waiting = replace(run, state=RunState.WAITING, plan=plan_text(plan))
             await tx.update_run(replace(waiting, wait_time=self._env.clock() + self._wait))
+            return ""
 
-        await self._last(end)
+        asked = await self._last(end)
+        if asked:
+            self._live.cancel(keep=asked == KEEP)
+        return not asked
 
     async def cancelled(self, drafts: Sequence[PageDraft], keep: bool) -> tuple[Floor, Branch | None]:
         async def end(tx: WriteTx) -> tuple[Floor, Branch]:
@@ -166,7 +175,7 @@ class StoreSink:
         """What a cancelled run commits: a candidate that is whole, else the first that was begun."""
         of_run = {page.page_id for page in plan_from((await self._held(tx))[1].plan).pages}
         for _, page in await tx.pages(floor.floor_id):
-            if page.page_id in of_run and page.slot is Slot.OUTPUT:
+            if page.page_id in of_run and page.slot is Slot.OUTPUT and not page.partial:
                 return page
         begun = next((draft for draft in drafts if not draft.empty), None)
         return await self._page(tx, floor, begun) if begun is not None else None
@@ -210,7 +219,7 @@ class StoreSink:
         return await held(tx, self._lease)
 
     async def _ended(self, tx: WriteTx, run: Run, end: RunState, floor: Floor, branch: Branch | None) -> Run:
-        await self._keep_log(tx)
+        await self._keep_log(tx, run)
         frames = 2 if end is RunState.COMMITTED else 1
         return replace(
             run,
@@ -221,34 +230,27 @@ class StoreSink:
             end_time=self._env.clock(),
         )
 
-    async def _keep_log(self, tx: WriteTx, further: Sequence[RunEvent] = ()) -> None:
-        """The frames that the log has not got yet, with some that are shown when this is durable."""
-        rest = [frame.event for frame in self._live.frames[self._live.logged_seq :]]
-        if not rest and not further:
-            return
-        first, events = self._live.logged_seq + 1, [*rest, *further]
-        chunk = Chunk(self._live.run_id, self._live.epoch, first, first + len(events) - 1, to_text(events))
-        await tx.insert_chunk(self._lease.session_id, chunk)
+    async def _keep_log(self, tx: WriteTx, run: Run, further: Sequence[RunEvent] = ()) -> None:
+        chunk = await remaining(tx, run, self._live, further)
+        if chunk is not None:
+            await tx.insert_chunk(self._lease.session_id, chunk)
 
     async def _as_it_is(self) -> Floor:
-        """The floor as somebody else ended it. Notes where the last frame stands, which only this process
-        knows: a repeat of the request is answered with that frame. RunOver when another process has the
-        run, or what became of it."""
+        """The floor as somebody else ended it. RunOver when another process has the run, or what became of
+        it."""
 
-        async def note(tx: WriteTx) -> Floor:
+        async def look(tx: WriteTx) -> Floor:
             session = await tx.lock_session(self._lease.session_id)
             run = await tx.run(self._lease.run_id)
             floor = await tx.floor(run.floor_id) if run else None
             if run is None or session is None or floor is None or run.epoch != self._lease.epoch:
                 raise RunOver
-            if not run.last_seq:
-                await tx.update_run(replace(run, last_seq=self._live.last_seq + 1))
             if run.state is RunState.CANCELLED:
                 # Abandoned meanwhile: so the last frame says what the row says.
                 self._live.cancel(keep=False)
             return floor
 
-        return await self._write(note)
+        return await self._write(look)
 
     async def _last(self, work: Callable[[WriteTx], Awaitable[T]]) -> T:
         """With the frames of the run: nobody else writes them now."""

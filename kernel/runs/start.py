@@ -75,6 +75,13 @@ class Begin:
     chosen: Page | None = None
 
 
+def check(generation: Generation, begin: Begin) -> None:
+    """Raises what `start` would, while it can be refused still: Invalid, or FailedPrecondition, when a
+    provider may not be asked any more."""
+    for page in begin.plan.pages:
+        generation.providers.of(_model(begin, page), begin.tenant_id)
+
+
 def start(env: Env, generation: Generation, begin: Begin) -> LiveRun:
     """Starts it; the run's row says already that it is this process's."""
     run, plan = begin.run, begin.plan
@@ -104,9 +111,12 @@ def start(env: Env, generation: Generation, begin: Begin) -> LiveRun:
     return generation.hub.start(live, runner.run())
 
 
+def _model(begin: Begin, page: Candidate) -> ModelConfig:
+    return ModelConfig(name=page.model or None, temperature=page.temperature).over(begin.plan.config.model)
+
+
 def _page(generation: Generation, begin: Begin, page: Candidate) -> PagePlan:
-    model = ModelConfig(name=page.model or None, temperature=page.temperature).over(begin.plan.config.model)
-    messages = begin.messages
+    model, messages = _model(begin, page), begin.messages
     if page.instruction:
         messages = (*messages, Message(Role.SYSTEM, (Text(page.instruction),)))
     provider = generation.providers.of(model, begin.tenant_id)

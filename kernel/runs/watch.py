@@ -1,6 +1,6 @@
 """The frames of a run after a position, wherever it runs or ran."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -35,6 +35,7 @@ class Watch:
 
     Args:
         after: Where the caller stands. `NOWHERE`: before the first frame.
+        accepted: Called when nothing can be refused any more and there is nothing to show yet; perhaps often.
         ended_whole: Of a run that has ended, and is not here, show what its log still has before its last
             frames; else only those.
     """
@@ -48,6 +49,7 @@ class Watch:
         run_id: str,
         after: Position = NOWHERE,
         *,
+        accepted: Callable[[], Awaitable[None]],
         ended_whole: bool = True,
     ) -> None:
         self._env = env
@@ -56,6 +58,7 @@ class Watch:
         self._tenant = tenant_id
         self._run_id = run_id
         self._at = after
+        self._accepted = accepted
         self._ended_whole = ended_whole
         # Whether this watcher was shown that the run waits.
         self._told_to_wait = False
@@ -81,16 +84,17 @@ class Watch:
                 yield self._passed(frame)
             if look.frames:
                 continue
+            if live is not None and self._at.epoch < live.epoch and (self._ended_whole or not look.ending):
+                # All of the earlier epochs was shown.
+                self._at = Position(live.epoch, 0)
+                continue
             for frame in look.ending:
                 if frame.position > self._at:
                     yield self._passed(frame)
             if look.ending or (self._told_to_wait and look.run.state is RunState.WAITING):
                 return
-            if live is not None and self._at.epoch < live.epoch:
-                # All of the earlier epochs was shown.
-                self._at = Position(live.epoch, 0)
-                continue
             live = None
+            await self._accepted()
             await self._change(look.run)
 
     def _here(self) -> LiveRun | None:
@@ -98,11 +102,15 @@ class Watch:
         live = self._hub.get(self._run_id)
         if live is None or live.tenant_id != self._tenant:
             return None
-        return None if live.closed and live.last_frame is None else live
+        lost = live.closed and live.last_frame is None
+        # An epoch that is over: another process took the run, and this one may not know it yet.
+        return None if lost or live.epoch < self._at.epoch else live
 
     async def _live_frames(self, live: LiveRun) -> AsyncGenerator[Frame, None]:
         if self._at.seq > live.last_seq:
             raise _ahead()
+        if self._at.seq == live.last_seq and not live.closed:
+            await self._accepted()
         try:
             async with aclosing(live.subscribe(self._at)) as frames:
                 async for frame in frames:

@@ -37,8 +37,9 @@ class ErasingWrites(StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWr
         )
         where = self.where(t.floor, session_id=session_id)
         active = [state.value for state in RunState if state.active]
-        found = await self.all(query.where(where, t.run.c.state.in_(active)))
-        return [row["run_id"] for row in found]
+        # Locked: what a process logs meanwhile would stand in the way of removing the run.
+        query = query.where(where, t.run.c.state.in_(active)).with_for_update(of=t.run)
+        return [row["run_id"] for row in await self.all(query)]
 
     async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:
         session_id = session.session_id

@@ -33,8 +33,9 @@ class SqlRunLog:
     async def _write(self, chunks: Sequence[OwnedChunk]) -> list[RunMark | None]:
         keys = {_key(owned) for owned in chunks}
         query = select(t.run).where(_KEY.in_(sorted(keys)))
-        # Whoever takes a run over changes its row: so that waits for this transaction, or this for that.
-        query = query.order_by(t.run.c.tenant_id, t.run.c.run_id).with_for_update(read=True)
+        # Whoever takes a run over changes its row: so that waits for this transaction, or this for that. Not
+        # a shared lock: of two that share it, neither could mark the run as logged.
+        query = query.order_by(t.run.c.tenant_id, t.run.c.run_id).with_for_update(key_share=True)
         async with self._turns.of("", ""), self._engines.writing() as connection:
             found = {(r["tenant_id"], r["run_id"]): r for r in (await connection.execute(query)).mappings()}
             kept = [owned for owned in chunks if _holds(found.get(_key(owned)), owned)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from kernel.storage import rows
 from kernel.storage import tables as t
@@ -12,6 +12,11 @@ from kernel.verbs.records import Chunk, RecordedCall, Run
 
 
 class RunWrites(Writes):
+    async def lock_run(self, run_id: str) -> Run | None:
+        query = select(t.run).where(self.where(t.run, run_id=run_id))
+        row = await self.one(query.with_for_update(key_share=True))
+        return row and rows.run(row)
+
     async def insert_run(self, run: Run) -> None:
         await self._run(self._insert(t.run, rows.run_values(run)))
 

@@ -2,7 +2,7 @@
 
 A program of its own that stays between: `LIFELINE` is a pipe's end that it reads. When the other end is
 closed, by its owner or because its owner died in whatever way, it kills its process group: the command and
-all that the command has started, also behind a wrapper such as npx or uvx. When the command ends by itself, so
+all that it has started, also behind a wrapper such as npx or uvx. When the command ends by itself, so
 does this. SIGTERM is for the command, which may tidy up. Input, output and error are the command's alone.
 """
 

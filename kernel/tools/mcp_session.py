@@ -5,6 +5,7 @@ from the beginning to the end. Calls (`mcp_calls`) are sent from whatever task w
 """
 
 import asyncio
+import contextlib
 import logging
 import math
 from collections.abc import AsyncIterator, Callable
@@ -13,6 +14,8 @@ from importlib.metadata import version
 
 import anyio
 import mcp_types as types
+import structlog
+from anyio.abc import TaskStatus
 from mcp import Client, ClientSession, MCPError
 from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
@@ -24,6 +27,8 @@ from kernel.tools.mcp_http import McpHttp
 from kernel.tools.mcp_model import McpLimits, McpTool, McpUnavailable
 from kernel.tools.mcp_settings import McpServer, StdioServer
 from kernel.tools.mcp_stdio import stdio_transport
+
+log = structlog.get_logger(__name__)
 
 # The SDK logs what servers send, as often as they send it. What an operator needs to know we say ourselves.
 logging.getLogger("mcp").propagate = False
@@ -52,33 +57,40 @@ async def serve(
         if isinstance(message, types.ToolListChangedNotification):
             changed()
 
-    async with Client(
-        _transport(server, guard, limits, over.set),
-        read_timeout_seconds=limits.listing,
-        client_info=types.Implementation(name="stemma", version=version("stemma")),
-        message_handler=told,
-        cache=None,
-    ) as client:
+    async with (
+        Client(
+            _transport(server, guard, limits, over.set),
+            read_timeout_seconds=limits.listing,
+            client_info=types.Implementation(name="stemma", version=version("stemma")),
+            message_handler=told,
+            cache=None,
+        ) as client,
+        anyio.create_task_group() as group,
+    ):
+        # Before they are listed, or a change in between would be missed. Not every server answers this.
+        with anyio.move_on_after(limits.connect / 4):
+            await group.start(_watch, client, changed)
         connected(client.session, await list_tools(client.session))
         scope.deadline = math.inf
-        async with anyio.create_task_group() as group:
-            group.start_soon(_watch, client, changed)
-            await over.wait()
-            group.cancel_scope.cancel()
+        await over.wait()
+        group.cancel_scope.cancel()
 
 
-async def _watch(client: Client, changed: Callable[[], None]) -> None:
+async def _watch(client: Client, changed: Callable[[], None], *, task_status: TaskStatus[None]) -> None:
     """Newer servers say that their tools changed to those who listen; others to everybody."""
     tools = client.server_capabilities.tools
-    if tools is None or not tools.list_changed:
-        return
-    try:
-        async with client.listen(tools_list_changed=True) as events:
-            async for _ in events:
-                changed()
-    except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
-        # Then lists are current for as long as they always are.
-        return
+    if tools is not None and tools.list_changed:
+        try:
+            async with client.listen(tools_list_changed=True) as events:
+                task_status.started()
+                async for _ in events:
+                    changed()
+                return
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+            # Then lists are current for as long as they always are.
+            log.debug("mcp.not_watched")
+    with contextlib.suppress(RuntimeError):
+        task_status.started()
 
 
 @asynccontextmanager

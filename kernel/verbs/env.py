@@ -35,8 +35,7 @@ class Write:
 @dataclass(frozen=True, slots=True)
 class SoFar:
     """What a run has shown, for whoever ends it from outside: its pages that are worth keeping, by id, in
-    order; frames that the log must get with its end; and the epoch and position of its last frame (0: its
-    process will say)."""
+    order; frames that the log must get with its end; and the epoch and position of its last frame."""
 
     pages: tuple[tuple[str, PageContent], ...]
     chunk: Chunk | None
@@ -49,7 +48,7 @@ class LiveRuns(Protocol):
 
     async def so_far(self, tx: ReadTx, run: Run) -> SoFar:
         """Of a run of this process: what it has shown, and nothing more is shown until the transaction
-        is over. Of any other: what its log has, and the end takes it over."""
+        is over. Of any other: what its log has, and the end takes it over. The run's row is locked."""
 
     def ended(self, run_id: str) -> None:
         """Its floor was ended by somebody else, durably: stop, and show that end."""

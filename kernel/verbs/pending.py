@@ -112,7 +112,8 @@ async def keep_partials(
 async def _end_run(tx: WriteTx, env: Env, floor: Floor, end: RunState, reason: str) -> tuple[Floor, int]:
     """Ends the floor's run, if it is active, and keeps what it has shown as partial pages. -> the floor
     with the first of them, and how many tokens are new"""
-    run = await tx.run(floor.run_id or "")
+    # Locked: what its process logs meanwhile would be seen, and not be on the page.
+    run = await tx.lock_run(floor.run_id or "")
     if run is None or not run.state.active:
         return floor, 0
     so_far = await env.runs.so_far(tx, run)

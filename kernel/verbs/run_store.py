@@ -23,6 +23,9 @@ class RunReads(Protocol):
 
 
 class RunWrites(Protocol):
+    async def lock_run(self, run_id: str) -> Run | None:
+        """The run; until the transaction ends, nobody changes it, and nothing is written to its log."""
+
     async def insert_run(self, run: Run) -> None: ...
 
     async def update_run(self, run: Run) -> None:

@@ -19,6 +19,7 @@ MAX_GREETINGS = 64
 _MAX_GREETING = 65_536
 _MAX_JSON, _MAX_SMALL_JSON = 256 * 1024, 64 * 1024
 _MAX_NAME, _MAX_MODEL, _MAX_DESCRIPTION, _MAX_ITEMS = 128, 200, 8_192, 1_000
+_MAX_SERVER_URL = 1_024
 
 # A header's value: no blank, no line break.
 _KEY = re.compile(r"[!-~]{0,4096}")
@@ -110,12 +111,26 @@ def _tools(message: config_pb2.Config) -> Faults:
         path = f"tools[{index}]"
         yield from _text(tool.name, f"{path}.name", _MAX_NAME, least=1)
         yield from _text(tool.description, f"{path}.description", _MAX_DESCRIPTION)
-        yield from _text(tool.server, f"{path}.server", _MAX_NAME)
+        yield from _server(tool.server, f"{path}.server")
         for name in ("side_effect", "approval", "owner"):
             if not _known(tool, name):
                 yield f"{path}.{name}", "is not a known value"
     for n, name, why in tool_faults([(t.name, t.owner, t.parameters_json) for t in message.tools]):
         yield f"tools[{n}].{name}", why
+
+
+def _server(server: str, path: str) -> Faults:
+    """Whether it may be asked is decided when it is: what is allowed is a setting, and names change hosts."""
+    if not server.lower().startswith(("http://", "https://")):
+        yield from _text(server, path, _MAX_NAME)
+        return
+    if len(server) > _MAX_SERVER_URL:
+        yield path, f"is a URL of at most {_MAX_SERVER_URL:,} characters"
+        return
+    try:
+        target(server)
+    except AddressRefused as error:
+        yield path, error.message
 
 
 def _stage(stage: config_pb2.PipelineStage, path: str) -> Faults:

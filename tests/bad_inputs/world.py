@@ -155,14 +155,21 @@ def samples(at: Places) -> dict[str, dict[str, Any]]:
         "GetTree": here,
         "SearchMessages": {**here, "query": "re"},
         "Respond": {**here, "input": {"messages": words["input"]}},
-        "AttachRun": {"run_id": at.run},
-        "GetRun": {"run_id": at.run},
-        "CancelRun": {"run_id": at.run},
-        "SubmitToolResults": {"run_id": at.run, "results": [{"call_id": "call_1", "content": "42"}]},
         "AssembleContext": {**here, "input": {"messages": words["input"]}},
         "ExplainFloor": {"floor_id": at.second},
         "DiffContexts": {"left_floor_id": at.second, "right_floor_id": at.edited},
+        **_of_runs(at),
         **_of_state_and_events(at),
+    }
+
+
+def _of_runs(at: Places) -> dict[str, dict[str, Any]]:
+    run = {"run_id": at.run}
+    return {
+        "AttachRun": run,
+        "GetRun": run,
+        "CancelRun": run,
+        "SubmitToolResults": {**run, "results": [{"call_id": "call_1", "content": "42"}]},
     }
 
 

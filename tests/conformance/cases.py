@@ -186,14 +186,8 @@ WRITES: dict[str, Write] = {
 }
 
 # Writes that leave no row by themselves.
-WITHOUT_ROWS = {
-    "lock_index",
-    "lock_session",
-    "lock_project",
-    "running_runs",
-    "after_commit",
-    "lock_live",
-    "lock_staged_write",
+WITHOUT_ROWS = {"after_commit", "running_runs"} | {
+    f"lock_{what}" for what in ("index", "session", "project", "live", "run", "staged_write")
 }
 
 # What takes rows away that other cases need.

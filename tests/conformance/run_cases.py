@@ -65,6 +65,7 @@ RUN_READS: dict[str, Read] = {
     "floor_calls": lambda tx, on: tx.floor_calls(on.pending.floor_id),
 }
 RUN_WRITES: dict[str, Write] = {
+    "lock_run": lambda tx, on: tx.lock_run(on.run.run_id),
     "insert_run": lambda tx, on: tx.insert_run(on.world.run(on.first)),
     "update_run": lambda tx, on: tx.update_run(replace(on.run, state=RunState.CANCELLED)),
     "insert_chunk": lambda tx, on: tx.insert_chunk(on.session_id, chunk(on.run, 3, 3)),

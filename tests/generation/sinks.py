@@ -50,8 +50,9 @@ class RecordingSink:
         self.calls.append(("hold", drafts[0]))
         return replace(floor(FloorState.OPEN), output=chosen)
 
-    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> None:
+    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> bool:
         self.paused.append(tuple(actions))
+        return True
 
     async def cancelled(self, drafts: Sequence[PageDraft], keep: bool) -> tuple[Floor, Branch | None]:
         (draft,) = drafts

@@ -20,10 +20,12 @@ def new_run() -> LiveRun:
 
 async def test_positions_count_from_one_without_gaps() -> None:
     live = new_run()
-    frames = [live.publish(STARTED), live.publish(TextDelta("p", "a")), live.publish(COMMITTED)]
-    assert [(frame.epoch, frame.seq) for frame in frames] == [(1, 1), (1, 2), (1, 3)]
+    live.publish(STARTED)
+    live.publish(TextDelta("p", "a"))
+    live.publish(COMMITTED)
+    assert [(frame.epoch, frame.seq) for frame in live.frames] == [(1, 1), (1, 2), (1, 3)]
     assert live.last_seq == 3
-    assert live.last_frame is frames[-1]
+    assert live.last_frame is live.frames[-1]
 
 
 @pytest.mark.parametrize("after", range(7))

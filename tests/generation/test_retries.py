@@ -46,6 +46,9 @@ def test_what_the_provider_asks_for_is_the_least_and_too_much_is_not_waited_for(
         ("Tue, 01 Dec 2026 09:00:00 GMT", 0.0),
         ("Tue, 01 Dec 2026 10:00:09 -0000", None),
         *((text, None) for text in ("", "soon", "-1", "1e9", "9" * 10, "1.5", "\u0663", "Tue, 99 Dec 2026")),
+        ("Tue, 01 Dec 2026 10:00:09 +99999999999999999999", None),
+        ("Tue, 01 Dec 99999999999999 10:00:09 GMT", None),
+        ("1" * 100_000, None),
     ],
 )
 def test_a_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
@@ -102,6 +105,7 @@ ROLE = SSE_HEAD + b'data: {"choices": [{"index": 0, "delta": {"role": "assistant
         [b"garbage\r\n\r\n"],
         [ROLE],
         [status(429, "Retry-After: 0")],
+        [status(429, "Retry-After: \u00e9")],
     ],
 )
 async def test_what_passes_is_tried_again_before_the_first_token(failures: list[bytes]) -> None:

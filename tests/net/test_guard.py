@@ -66,10 +66,13 @@ async def test_bad_input_47_is_refused_before_anything_is_connected(url: str) ->
 async def test_bad_input_47_is_refused_as_a_redirect_too(url: str) -> None:
     names = Names(first=["127.0.0.1"], hidden=["10.0.0.1"], **NAMES)
     guard = Guard(allowed_hosts("first.test"), resolve=names)
-    async with trap() as inner, trap(redirect(url.format(port=inner.port))) as outer:
-        async with guarded_client(guard, follow_redirects=True) as client:
-            with pytest.raises((AddressRefused, httpx2.UnsupportedProtocol, httpx2.RemoteProtocolError)):
-                await client.get(f"http://first.test:{outer.port}/")
+    async with (
+        trap() as inner,
+        trap(redirect(url.format(port=inner.port))) as outer,
+        guarded_client(guard, follow_redirects=True) as client,
+    ):
+        with pytest.raises((AddressRefused, httpx2.UnsupportedProtocol, httpx2.RemoteProtocolError)):
+            await client.get(f"http://first.test:{outer.port}/")
     assert (outer.connects, inner.connects) == (1, 0)
 
 

@@ -1,6 +1,7 @@
 """A server on loopback that must not be connected, or that answers as told."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,8 +14,9 @@ def redirect(location: str) -> bytes:
 
 class Trap:
     """Attributes:
-    port: Where it listens, on every address of loopback.
-    heads: The head of each request so far, the connection's first line first.
+    port: Where it listens.
+    connects: Connections so far.
+    heads: The head of each request so far.
     """
 
     def __init__(self, answer: bytes) -> None:
@@ -34,10 +36,10 @@ class Trap:
 
 
 @asynccontextmanager
-async def trap(answer: bytes = OK) -> AsyncIterator[Trap]:
-    """Listens on 127.0.0.1 and, where there is IPv6, on ::1, on one port."""
+async def trap(answer: bytes = OK, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[Trap]:
+    """Listens on 127.0.0.1."""
     waiting = Trap(answer)
-    server = await asyncio.start_server(waiting.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(waiting.serve, "127.0.0.1", 0, ssl=tls)
     waiting.port = server.sockets[0].getsockname()[1]
     async with server:
         yield waiting

@@ -2,7 +2,7 @@
 
 import base64
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ from stemma.kernel.v1 import config_pb2
 
 from kernel.storage.engine import Engines
 from kernel.storage.tables import metadata
+from tests.conftest import DatabaseFactory
 from tests.generation.endpoint import SSE_HEAD, Endpoint, Exchange, endpoint
 from tests.projects.stage import mask
 from tests.support.client import Client, connect, request_for, text_of, texts, user
@@ -72,11 +73,30 @@ async def served(
 
 
 @pytest.fixture
-async def scene(migrated_url: str) -> AsyncIterator[Scene]:
+def sqlite_url(database_factory: DatabaseFactory) -> Iterator[str]:
+    """Most of it is nothing that an engine sees."""
+    with database_factory("sqlite") as url:
+        yield url
+
+
+@pytest.fixture
+async def scene(sqlite_url: str) -> AsyncIterator[Scene]:
+    async with playing(sqlite_url) as scene:
+        yield scene
+
+
+@pytest.fixture
+async def stored_scene(migrated_url: str) -> AsyncIterator[Scene]:
+    async with playing(migrated_url) as scene:
+        yield scene
+
+
+@asynccontextmanager
+async def playing(url: str) -> AsyncIterator[Scene]:
     async with (
         endpoint(answers) as first,
         endpoint(answers) as second,
-        served(migrated_url, first, second) as scene,
+        served(url, first, second) as scene,
     ):
         yield scene
 
@@ -133,9 +153,9 @@ async def test_writing_back_what_was_read_keeps_the_key_and_an_empty_one_takes_i
 
 
 async def test_a_key_is_in_no_answer_no_row_and_no_line_of_the_log(
-    scene: Scene, capfd: pytest.CaptureFixture[str]
+    stored_scene: Scene, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    seen: list[bytes] = []
+    scene, seen = stored_scene, list[bytes]()
 
     async def ask(name: str, /, **fields: Any) -> Any:
         answer = await scene.client.call(name, **fields)
@@ -208,14 +228,14 @@ async def test_a_fork_asks_with_the_same_key(scene: Scene) -> None:
     assert keys_sent(scene.first) == [KEY, KEY]
 
 
-async def test_the_servers_key_can_be_replaced_while_the_old_one_is_kept(migrated_url: str) -> None:
+async def test_the_servers_key_can_be_replaced_while_the_old_one_is_kept(sqlite_url: str) -> None:
     new = base64.b64encode(bytes(range(32, 64))).decode()
     async with endpoint(answers) as server:
-        async with served(migrated_url, server, server) as scene:
+        async with served(sqlite_url, server, server) as scene:
             session = await scene.session("default", mine(server))
-        async with served(migrated_url, server, server, f"{new},{SECRET_KEY}") as scene:
+        async with served(sqlite_url, server, server, f"{new},{SECRET_KEY}") as scene:
             await scene.said(session)
-        async with served(migrated_url, server, server, new) as scene:
+        async with served(sqlite_url, server, server, new) as scene:
             request = request_for("Respond", session_id=session, input={"messages": [user("hi")]})
             refusal = await scene.client.refusal("Respond", request)
             floors = await scene.client.path_ids(session)

@@ -7,10 +7,12 @@ import asyncio
 import json
 import os
 
+from kernel.rpc.logs import configure_logs
 from tests.tools_mcp.support import called, stdio, using
 
 
 async def main() -> None:
+    configure_logs()
     async with using(stdio()) as servers:
         pids = [int((await called(servers, tool)).content) for tool in ("pid", "begin_child")]
         print(json.dumps([os.getpid(), *pids]), flush=True)

@@ -1,4 +1,4 @@
-"""An MCP server of the official SDK, with tools of all manners: `python server.py [legacy]` serves it over stdio.
+"""An MCP server of the official SDK, with tools of all manners; `python server.py [legacy]` for stdio.
 
 `legacy` makes it one of those that greet with `initialize`, as all did before 2026.
 """
@@ -10,6 +10,8 @@ import sys
 from typing import Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.runner import serve_loop
+from mcp.server.stdio import stdio_server
 from mcp_types import (
     DiscoverResult,
     EmbeddedResource,
@@ -109,5 +111,14 @@ def mixed() -> list[Any]:
     ]
 
 
+async def serve_as_before_2026() -> None:
+    inner = built()._lowlevel_server
+    async with stdio_server() as (requests, answers):
+        await serve_loop(inner, requests, answers, lifespan_state={})
+
+
 if __name__ == "__main__":
-    built(legacy="legacy" in sys.argv).run()
+    if "legacy" in sys.argv:
+        asyncio.run(serve_as_before_2026())
+    else:
+        built().run()

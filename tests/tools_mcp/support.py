@@ -36,7 +36,9 @@ async def called(servers: McpServers, name: str, server: str = "tests", **argume
     return await servers.call(server, name, json.dumps(arguments), timeout=PATIENCE)
 
 
-async def refused(servers: McpServers, name: str, server: str = "tests", **arguments: object) -> McpUnavailable:
+async def refused(
+    servers: McpServers, name: str, server: str = "tests", **arguments: object
+) -> McpUnavailable:
     """Why the call got no answer."""
     try:
         result = await called(servers, name, server, **arguments)
@@ -54,6 +56,7 @@ class Meetings:
 
     def __init__(self) -> None:
         self.port = 0
+        self._writers: list[asyncio.StreamWriter] = []
         self._arrived: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
 
     async def next(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -62,7 +65,12 @@ class Meetings:
             return await self._arrived.get()
 
     async def arrive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         self._arrived.put_nowait((reader, writer))
+
+    def close(self) -> None:
+        for writer in self._writers:
+            writer.close()
 
 
 @asynccontextmanager
@@ -70,7 +78,10 @@ async def meetings() -> AsyncIterator[Meetings]:
     place = Meetings()
     async with await asyncio.start_server(place.arrive, "127.0.0.1", 0) as server:
         place.port = server.sockets[0].getsockname()[1]
-        yield place
+        try:
+            yield place
+        finally:
+            place.close()
 
 
 def exit_of(pid: int) -> asyncio.Future[None]:

@@ -83,8 +83,10 @@ async def test_it_lists_again_what_a_server_says_has_changed(manner: str) -> Non
         assert await called(servers, "grow") == McpResult("done", False)
         # The server says so beside its answer, over another stream.
         async with asyncio.timeout(PATIENCE):
-            while (after := await servers.tools("tests")) == before:
+            after = before
+            while after == before:
                 await asyncio.sleep(0)
+                after = await servers.tools("tests")
         assert [tool.name for tool in after] == [*(tool.name for tool in before), "grown"]
 
 
@@ -138,10 +140,12 @@ async def test_it_dies_with_its_parent_and_so_does_all_that_it_started() -> None
         stderr=DEVNULL,
     )
     assert parent.stdout is not None
-    async with asyncio.timeout(PATIENCE):
-        pids = json.loads(await parent.stdout.readline())
-    ended = [exit_of(pid) for pid in pids[1:]]
-    os.kill(pids[0], signal.SIGKILL)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            pids = json.loads(await parent.stdout.readline())
+        ended = [exit_of(pid) for pid in pids[1:]]
+    finally:
+        parent.kill()
     await asyncio.wait_for(asyncio.gather(*ended), PATIENCE)
     await asyncio.wait_for(parent.communicate(), PATIENCE)
 
@@ -165,7 +169,9 @@ async def test_what_is_no_server_is_unavailable(command: tuple[str, ...], messag
         assert all(message in error.message and not error.sent for error in (*both, again))
         assert sum(entry["event"] == "mcp.ended" for entry in logs) == (message.endswith("MCP"))
         if command[0] == "/no/such/program":
-            assert "cannot start the command: No such file or directory" in [entry.get("line") for entry in logs]
+            assert "cannot start the command: No such file or directory" in [
+                entry.get("line") for entry in logs
+            ]
 
 
 async def test_a_run_that_is_gone_while_a_server_starts_leaves_it_to_the_others() -> None:

@@ -19,6 +19,7 @@ from kernel.tree.message import ToolCall, ToolResult
 from kernel.tree.model import Floor, FloorState
 from kernel.verbs.effects import identified, stored
 from kernel.verbs.env import Env
+from kernel.verbs.pages import mark_below
 from kernel.verbs.records import RecordedCall, Run
 from kernel.verbs.store import WriteTx
 from tests.conformance.world import World, new_world, opened
@@ -46,7 +47,7 @@ def call(name: str, call_id: str = "id", **arguments: Any) -> ToolCall:
 
 @dataclass
 class Desk:
-    """One run of a floor whose parent has a state: `memory_ids` are its items'."""
+    """One run of a floor whose parent has a state: `memory_ids` are its items', `pages` the run's."""
 
     world: World
     env: Env
@@ -54,6 +55,7 @@ class Desk:
     floor: Floor
     run: Run
     memory_ids: list[str]
+    pages: list[str]
     servers: McpServers | None = None
     limits: RunLimits = field(default_factory=RunLimits)
 
@@ -92,7 +94,8 @@ async def a_desk(url: str, servers: McpServers | None = None) -> AsyncIterator[D
     async with opened(url) as (_, store):
         world = await new_world(store)
         before = identified(world.root, BEFORE)
-        parent = await world.child(world.root, effects=stored(before, "client"))
+        effects = stored(before, "client")
+        parent = await world.child(world.root, effects=effects, mark=mark_below(world.root, effects))
         floor = await world.child(parent, FloorState.GENERATING, output=None)
         run = world.run(floor)
 
@@ -103,4 +106,5 @@ async def a_desk(url: str, servers: McpServers | None = None) -> AsyncIterator[D
         await world.write(work)
         env = Env(store, cast(Any, None), cast(Any, None), world.now, world.new_id)
         ids = [item.memory_id for item in before.memory]
-        yield Desk(world, env, parent, replace(floor, run_id=run.run_id), run, ids, servers)
+        pages = [run.page_id, world.new_id(), world.new_id()]
+        yield Desk(world, env, parent, replace(floor, run_id=run.run_id), run, ids, pages, servers)

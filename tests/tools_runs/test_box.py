@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -17,13 +16,7 @@ from kernel.tools.model import Owner
 from kernel.tools.views import standing_calls, waiting_of
 from kernel.tree.message import ToolCall
 from kernel.verbs.records import CallState, RunState
-from tests.tools_runs.desk import ASKING, BOXED, CLIENT, SEND, Desk, a_desk, call
-
-
-@pytest.fixture
-async def desk(migrated_url: str) -> AsyncIterator[Desk]:
-    async with a_desk(migrated_url) as made:
-        yield made
+from tests.tools_runs.desk import ASKING, BOXED, CLIENT, SEND, Desk, call
 
 
 def states(rows: list[object]) -> list[CallState]:
@@ -78,12 +71,15 @@ async def test_what_cannot_be_called_is_an_error_that_says_what_to_repair(desk: 
 
 async def test_ids_are_unique_within_the_run_also_across_pages_and_epochs(desk: Desk) -> None:
     first = desk.box(CLIENT)
-    (one,) = await first.record("page one", [call("ask", "same", n=1)])
+    (one,) = await first.record(desk.pages[0], [call("ask", "same", n=1)])
     both = await asyncio.gather(
-        *(first.record(f"page {n}", [call("ask", "same", n=1), call("ask", "other", n=2)]) for n in (2, 3))
+        *(
+            first.record(desk.pages[n - 1], [call("ask", "same", n=1), call("ask", "other", n=2)])
+            for n in (2, 3)
+        )
     )
     await desk.next_epoch()
-    (late,) = await desk.box(CLIENT).record("page one", [call("ask", "same", n=1)])
+    (late,) = await desk.box(CLIENT).record(desk.pages[0], [call("ask", "same", n=1)])
     ids = [one.call_id, *(made.call_id for made in (*both[0], *both[1])), late.call_id]
     assert len(set(ids)) == 6
     assert ids[0] == "same"
@@ -92,16 +88,16 @@ async def test_ids_are_unique_within_the_run_also_across_pages_and_epochs(desk: 
 
 async def test_more_calls_than_a_run_may_make_are_refused_whole(desk: Desk) -> None:
     box = desk.box(CLIENT, max_calls=3)
-    await box.record("page", [call("ask", "1", n=1), call("ask", "2", n=1)])
+    await box.record(desk.pages[0], [call("ask", "1", n=1), call("ask", "2", n=1)])
     with pytest.raises(ProviderError) as caught:
-        await box.record("page", [call("ask", "3", n=1), call("ask", "4", n=1)])
+        await box.record(desk.pages[0], [call("ask", "3", n=1), call("ask", "4", n=1)])
     assert caught.value.reason is FailureReason.LIMIT
     assert len(await desk.calls()) == 2
 
 
 async def test_what_needs_approval_waits_and_acts_once_it_is_approved(desk: Desk) -> None:
     box = desk.box(*ASKING)
-    recorded = await box.record("page", [call("roll_dice", "1", dice="d6"), call("get_time", "2")])
+    recorded = await box.record(desk.pages[0], [call("roll_dice", "1", dice="d6"), call("get_time", "2")])
     acted = await box.act(recorded)
     assert acted.results == ()
     assert acted.waiting == tuple((made, ActionKind.APPROVAL) for made in recorded)
@@ -120,7 +116,7 @@ async def test_what_needs_approval_waits_and_acts_once_it_is_approved(desk: Desk
 async def test_a_clients_call_waits_for_approval_and_then_for_its_result(desk: Desk) -> None:
     box = desk.box(CLIENT, SEND, *BOXED)
     recorded = await box.record(
-        "page", [call("send", "1", n=1), call("ask", "2", n=2), call("get_time", "3")]
+        desk.pages[0], [call("send", "1", n=1), call("ask", "2", n=2), call("get_time", "3")]
     )
     acted = await box.act(recorded)
     assert [kind for _, kind in acted.waiting] == [ActionKind.APPROVAL, ActionKind.RESULT]
@@ -141,7 +137,7 @@ async def test_a_call_that_was_under_way_when_its_process_died_does_not_act_agai
 ) -> None:
     """Whether it was recorded to act at once, or began once it was approved."""
     tools = ASKING if approved else BOXED
-    (recorded,) = await desk.box(*tools).record("page", [call("set_variable", key="hp", value=1)])
+    (recorded,) = await desk.box(*tools).record(desk.pages[0], [call("set_variable", key="hp", value=1)])
     if approved:
         await desk.decide(recorded.call_id, True)
         (row,) = await desk.calls()
@@ -154,7 +150,7 @@ async def test_a_call_that_was_under_way_when_its_process_died_does_not_act_agai
 async def test_a_call_that_is_cut_off_has_no_result_and_does_not_act_again(desk: Desk) -> None:
     """The caller of `act` is cancelled while the call waits for the session's lock."""
     box = desk.box(*BOXED)
-    (recorded,) = await box.record("page", [call("roll_dice", dice="d6")])
+    (recorded,) = await box.record(desk.pages[0], [call("roll_dice", dice="d6")])
     acting = asyncio.create_task(box.act([recorded]))
     await asyncio.sleep(0)
     acting.cancel()
@@ -170,13 +166,13 @@ async def test_a_call_that_is_cut_off_has_no_result_and_does_not_act_again(desk:
 
 async def test_a_process_that_was_taken_over_can_write_nothing(desk: Desk) -> None:
     late = desk.box(*BOXED)
-    (recorded,) = await late.record("page", [call("set_variable", key="hp", value=1)])
-    (asking,) = await desk.box(*ASKING).record("page", [call("get_time", "2")])
+    (recorded,) = await late.record(desk.pages[0], [call("set_variable", key="hp", value=1)])
+    (asking,) = await desk.box(*ASKING).record(desk.pages[0], [call("get_time", "2")])
     await desk.decide("2", True)
     await desk.next_epoch()
     before = await desk.calls()
     with pytest.raises(RunOver):
-        await late.record("page", [call("get_time", "3")])
+        await late.record(desk.pages[0], [call("get_time", "3")])
     with pytest.raises(RunOver):
         await late.act([recorded])
     with pytest.raises(RunOver):
@@ -189,14 +185,14 @@ async def test_of_a_run_that_does_not_run_nothing_is_written(desk: Desk, state: 
     box = desk.box(*BOXED)
     await desk.world.write(lambda tx: tx.update_run(replace(desk.run, state=state)))
     with pytest.raises(RunOver):
-        await box.record("page", [call("get_time")])
+        await box.record(desk.pages[0], [call("get_time")])
     assert await desk.calls() == []
 
 
 async def test_what_waits_and_what_stands(desk: Desk) -> None:
     box = desk.box(CLIENT, SEND, replace(SEND, name="again"))
     calls = [call("ask", "1", n=1), call("send", "2", n=2), call("send", "3", n=3), call("again", "4", n=4)]
-    recorded = await box.record("page", [*calls, call("send", "5", n="wrong")])
+    recorded = await box.record(desk.pages[0], [*calls, call("send", "5", n="wrong")])
     waiting = replace(desk.run, state=RunState.WAITING)
 
     async def waits() -> tuple[str, list[str]] | None:

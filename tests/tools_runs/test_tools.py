@@ -14,7 +14,7 @@ from kernel.tree.message import ToolCall
 
 PARAMETERS = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
 # As a common generator writes it for an address; our engine knows no look-around.
-EMAIL = '{"type":"object","properties":{"to":{"type":"string","pattern":"^(?!\\\\.)[^@]+@.+$"},"n":{"type":"integer"}}}'
+EMAIL = '{"properties":{"to":{"type":"string","pattern":"^(?!\\\\.)[^@]+@.+$"},"n":{"type":"integer"}}}'
 
 
 def test_the_configuration_is_the_allow_list_in_its_order() -> None:

@@ -84,7 +84,9 @@ def test_a_stage_with_an_address_of_its_own_is_not_sent_the_sessions_key() -> No
         (model(A, ""), [""], (A, "")),
         (model(A, "l"), [""], (A, "l")),
         (model(A, "l"), ["model.api_key"], (A, "l")),
+        (model(B, "l"), ["model.api_key"], (B, "l")),
         (model(A), ["model.api_key"], (A, None)),
+        (model(api_key=""), ["model.api_key"], (A, "")),
         (model(B, "l"), ["model.base_url", "model.api_key"], (B, "l")),
         (model(name="m"), ["model.name"], (A, "k")),
     ],
@@ -103,7 +105,9 @@ def test_a_key_names_nothing_and_is_in_no_record() -> None:
 
 
 def test_a_file_has_neither_endpoints_nor_keys() -> None:
-    keyed = with_models(Config("be brief"), lambda path, _: ModelConfig("openai", base_url=A, api_key="SECRET"))
+    keyed = with_models(
+        Config("be brief"), lambda path, _: ModelConfig("openai", base_url=A, api_key="SECRET")
+    )
     bare = with_models(Config("be brief"), lambda path, _: ModelConfig("openai"))
     assert without_endpoints(keyed) == bare == without_endpoints(bare)
 
