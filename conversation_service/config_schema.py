@@ -73,7 +73,12 @@ class _Contract:
         schema = self._single(field)
         if field.label == _Field.LABEL_REPEATED:
             schema = {"type": "array", "items": schema}
-        return schema | self._described(f"{owner}.{field.name}")
+        if field.options.debug_redact:
+            schema["writeOnly"] = True
+        described = self._described(f"{owner}.{field.name}")
+        if described.get("description", "").startswith("Output only"):
+            schema["readOnly"] = True
+        return schema | described
 
     def _single(self, field: descriptor_pb2.FieldDescriptorProto) -> dict[str, Any]:
         if field.type not in (_Field.TYPE_MESSAGE, _Field.TYPE_ENUM):

@@ -10,7 +10,7 @@ from conversation_service.app.feed_hub import FeedHub
 from conversation_service.app.indexer import Indexer
 from conversation_service.app.retention import Retention
 from conversation_service.rpc.events import Frames
-from conversation_service.steady import steadily
+from kernel.steady import steadily
 from kernel.storage.feeds import Feeds
 from kernel.storage.store import SqlStore
 from kernel.verbs.env import Env

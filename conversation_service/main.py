@@ -1,14 +1,13 @@
 """Puts the service together. `process.py` runs it."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
-import structlog
 from stemma.conversation.v1 import (
+    access_service_pb2,
     admin_service_pb2,
     context_service_pb2,
     event_service_pb2,
@@ -16,12 +15,16 @@ from stemma.conversation.v1 import (
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    snapshot_service_pb2,
+    staged_write_service_pb2,
     state_service_pb2,
 )
-from uuid_utils import uuid7
 
+from conversation_service.app.staged_expiry import Expiry
+from conversation_service.expiring import expiring
 from conversation_service.following import Following, following
 from conversation_service.migrate import SCRIPTS
+from conversation_service.rpc.access import Access
 from conversation_service.rpc.admin import Admin
 from conversation_service.rpc.configs import Projects
 from conversation_service.rpc.contexts import Contexts
@@ -34,46 +37,44 @@ from conversation_service.rpc.paths import Paths
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.search import FloorSearch
 from conversation_service.rpc.sessions import Sessions
+from conversation_service.rpc.snapshots import Snapshots
+from conversation_service.rpc.staged_writes import StagedWrites
 from conversation_service.rpc.states import States
 from conversation_service.rpc.transfers import Transfers
-from conversation_service.settings import Settings, check_auth, secret_keys
-from conversation_service.steady import steadily
-from kernel.errors import StemmaError, Unavailable
+from conversation_service.settings import Settings, check_auth, guard, mcp_servers, secret_keys
+from kernel.clock import new_uuid7, utc_now
+from kernel.generation.credentials import Credentials
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits
+from kernel.rpc.call import LocalAuthenticator
 from kernel.rpc.server import Server, ServerOptions, serve
 from kernel.rpc.tokens import PageTokens
 from kernel.rpc.workers import PARENT
-from kernel.runs.control import HubRuns, Reconciliation, recover
-from kernel.runs.respond import Generation
+from kernel.runs.beat import beating
+from kernel.runs.control import HubRuns
+from kernel.runs.serving import generation_of
+from kernel.runs.start import Generation
+from kernel.runs.tail import RunTail
+from kernel.sealing import Seals
 from kernel.storage.engine import Engines
 from kernel.storage.feeds import Feeds
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
+from kernel.storage.staged import Ledgers
 from kernel.storage.statistics import Statistics
 from kernel.storage.store import SqlStore
+from kernel.tools.mcp_servers import McpServers
 from kernel.verbs.env import Env
 from kernel.wire.byte_cache import ByteCache
 from kernel.wire.codec import WireCodec
 from kernel.wire.path_cache import PathCache
 
-log = structlog.get_logger(__name__)
-
 # Bytes of paths and of contexts that are kept for the next reader.
 _PATH_CACHE = 64 * 1024 * 1024
 _CONTEXT_CACHE = 32 * 1024 * 1024
-# Seconds: between two renewals of this process's lease and looks for runs of dead ones; that runs
-# may take to end by themselves when the service stops; that stopping may take in all.
-_BEAT, _RUNS_END, _STOPS_WITHIN = 2.0, 4.0, 9.0
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-def new_uuid7() -> str:
-    return str(uuid7())
+# Seconds: that runs may take to end by themselves when the service stops; that stopping may take in all.
+_RUNS_END, _STOPS_WITHIN = 4.0, 9.0
 
 
 class SessionsAndFiles(Sessions, Transfers):
@@ -106,6 +107,7 @@ class Service:
     server: Server
     store: SqlStore
     following: Following
+    expiry: Expiry
 
 
 @asynccontextmanager
@@ -121,8 +123,10 @@ async def build(
     Raises BadSettings, CannotListen, or an error of the kernel when the database cannot be used.
     """
     check_auth(settings)
-    tokens = PageTokens(secret_keys(settings))
-    providers = Providers(settings.providers)
+    secrets = secret_keys(settings)
+    tokens = PageTokens(secrets)
+    providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
+    servers = McpServers(mcp_servers(settings), guard(settings))
     engines = Engines(settings.database_url)
     engines.hold()
     try:
@@ -130,27 +134,36 @@ async def build(
         store = SqlStore(engines, clock)
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
-        generation = Generation(providers, hub, {}, new_id(), limits or RunLimits())
+        generation = generation_of(store.run_log, hub, providers, servers, new_id(), limits or RunLimits())
+        tail = RunTail(store.run_log)
+        processes, statistics = Processes(engines, generation.owner), Statistics(engines)
         async with (
-            _beating(env, Processes(engines, generation.owner), hub, Statistics(engines)),
+            beating(env, generation, processes, statistics, store.run_log),
             following(env, store, Feeds(engines), settings.event_retention) as followers,
+            expiring(env, Ledgers(engines)) as expiry,
         ):
-            server = await _serve(settings, env, generation, tokens, followers)
+            server = await _serve(settings, env, generation, tail, tokens, followers)
             try:
-                yield Service(server.address, env, generation, server, store, followers)
+                yield Service(server.address, env, generation, server, store, followers, expiry)
             finally:
                 await server.drain(_STOPS_WITHIN)
                 await hub.drain(0)
                 await store.idle()
     finally:
         await providers.aclose()
+        await servers.aclose()
         await engines.close()
 
 
 async def _serve(
-    settings: Settings, env: Env, generation: Generation, tokens: PageTokens, followers: Following
+    settings: Settings,
+    env: Env,
+    generation: Generation,
+    tail: RunTail,
+    tokens: PageTokens,
+    followers: Following,
 ) -> Server:
-    providers = generation.providers
+    providers, authenticator = generation.providers, LocalAuthenticator()
     services = {
         project_service_pb2.DESCRIPTOR.services_by_name["ProjectService"]: Projects(env, providers, tokens),
         session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: SessionsAndFiles(
@@ -159,53 +172,29 @@ async def _serve(
         floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(
             env, tokens, PathCache(_PATH_CACHE)
         ),
-        run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation),
+        run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation, tail),
         state_service_pb2.DESCRIPTOR.services_by_name["StateService"]: States(env, tokens),
         admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
         context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(
             env, providers, ByteCache(_CONTEXT_CACHE)
         ),
         event_service_pb2.DESCRIPTOR.services_by_name["EventService"]: Events(env, followers.hub),
+        snapshot_service_pb2.DESCRIPTOR.services_by_name["SnapshotService"]: Snapshots(env),
+        staged_write_service_pb2.DESCRIPTOR.services_by_name["StagedWriteService"]: StagedWrites(
+            env, providers, tokens
+        ),
+        access_service_pb2.DESCRIPTOR.services_by_name["AccessService"]: Access(authenticator),
     }
 
     async def before_stop() -> None:
         followers.hub.close()
+        await tail.close()
         await generation.hub.drain(_RUNS_END)
 
     return await serve(
         services,
         settings.conversation,
+        authenticator=authenticator,
         options=ServerOptions(reuse_port=PARENT in os.environ),
         before_stop=before_stop,
     )
-
-
-@asynccontextmanager
-async def _beating(
-    env: Env, processes: Processes, hub: RunHub, statistics: Statistics
-) -> AsyncIterator[None]:
-    """Keeps this process's lease, and ends what dead ones left; first before the block begins."""
-    await processes.renew()
-    await recover(env, await processes.orphaned_runs())
-    runs = Reconciliation(env, hub)
-    beating = asyncio.create_task(steadily(lambda: _beat(env, processes, runs, statistics)))
-    try:
-        yield
-    finally:
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating
-        with suppress(Unavailable):
-            await processes.leave()
-
-
-async def _beat(env: Env, processes: Processes, runs: Reconciliation, statistics: Statistics) -> None:
-    while True:
-        await asyncio.sleep(_BEAT)
-        try:
-            await processes.renew()
-            await recover(env, await processes.orphaned_runs())
-            await runs.look(await processes.own_runs())
-            await statistics.look()
-        except StemmaError as error:
-            log.warning("beat failed; it is tried again", reason=error.reason)

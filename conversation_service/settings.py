@@ -1,93 +1,47 @@
 """The environment's settings, checked before anything starts."""
 
-import base64
-import ipaddress
-import os
-import re
-import secrets
-from datetime import timedelta
-from pathlib import Path
-from typing import Annotated, Literal
+from pydantic import Field
 
-from pydantic import BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from kernel import service_settings
+from kernel.service_settings import (
+    AgeOrEver,
+    BadSettings,
+    ServiceSettings,
+    explained,
+    guard,
+    mcp_servers,
+)
 
-from kernel.generation.registry import ProviderSettings
+__all__ = [
+    "BadSettings",
+    "Settings",
+    "check_auth",
+    "check_processes",
+    "explained",
+    "guard",
+    "mcp_servers",
+    "secret_keys",
+]
 
-
-class BadSettings(Exception):
-    """The service cannot start like this; the text says what to change."""
-
-
-_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
-
-
-def _age(value: object) -> object:
-    """`30d`, `12h`, `90m`, `60s`; nothing for ever."""
-    if not isinstance(value, str):
-        return value
-    if not value:
-        return None
-    match = re.fullmatch(r"([1-9][0-9]{0,5})([dhms])", value)
-    if match is None:
-        raise ValueError("a number and d, h, m or s: 30d is thirty days; empty keeps for ever")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+_DEFAULT = "127.0.0.1:50051"
 
 
-class Settings(BaseSettings):
+class Settings(ServiceSettings):
     """`STEMMA_` variables; see the table in the README."""
 
-    model_config = SettingsConfigDict(env_prefix="STEMMA_", extra="ignore")
-
-    conversation: str = "127.0.0.1:50051"
-    data: Path = Path("data")
+    conversation: str = _DEFAULT
     conversation_database_url: str = ""
-    auth: Literal["", "off", "on"] = ""
-    secret_key: str = Field(default="", repr=False)
-    provider: str = ""
-    openai_base_url: str = ""
-    openai_api_key: str = Field(default="", repr=False)
-    model: str = ""
-    script: str = ""
     # How many processes share the address; more than one is for PostgreSQL.
     processes: int = Field(default=1, ge=1, le=64)
-    event_retention: Annotated[timedelta | None, BeforeValidator(_age)] = None
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    log_format: Literal["json", "console"] = "json"
+    event_retention: AgeOrEver = None
 
     @property
     def database_url(self) -> str:
         return self.conversation_database_url or f"sqlite:///{self.data / 'conversation.db'}"
 
-    @property
-    def providers(self) -> ProviderSettings:
-        return ProviderSettings(
-            default=self.provider,
-            openai_base_url=self.openai_base_url,
-            openai_api_key=self.openai_api_key,
-            openai_model=self.model,
-            script=self.script,
-        )
-
-
-def explained(error: ValidationError) -> str:
-    """What is wrong with which variable, without its value: it may be a secret."""
-    faults = (f"STEMMA_{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
-    return "; ".join(faults)
-
 
 def check_auth(settings: Settings) -> None:
-    """Only the off mode is served yet, and only on loopback."""
-    host = settings.conversation.rpartition(":")[0].strip("[]")
-    loopback = host == "localhost" or _is_loopback(host)
-    if settings.auth == "on" or (not loopback and settings.auth == ""):
-        raise BadSettings(
-            "STEMMA_AUTH=on is not served yet: listen on loopback (STEMMA_CONVERSATION=127.0.0.1:50051)."
-        )
-    if not loopback:
-        raise BadSettings(
-            "STEMMA_AUTH=off is for loopback only: set STEMMA_CONVERSATION to 127.0.0.1 or [::1]."
-        )
+    service_settings.check_auth(settings.auth, "STEMMA_CONVERSATION", settings.conversation, _DEFAULT)
 
 
 def check_processes(settings: Settings) -> None:
@@ -96,43 +50,6 @@ def check_processes(settings: Settings) -> None:
         raise BadSettings("STEMMA_PROCESSES is for PostgreSQL: a SQLite file belongs to one process.")
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def secret_keys(settings: Settings) -> list[bytes]:
-    """The keys that seal page tokens, newest first; on the embedded default, made on first start."""
-    if settings.secret_key:
-        return [_key(text.strip()) for text in settings.secret_key.split(",")]
-    if not settings.database_url.startswith("sqlite"):
-        raise BadSettings(
-            "STEMMA_SECRET_KEY is required with PostgreSQL: 32 random bytes in base64, the same for "
-            "every replica (python -c 'import base64,secrets;"
-            "print(base64.b64encode(secrets.token_bytes(32)).decode())')."
-        )
-    return [_key(_kept_key(settings.data / "secret.key"))]
-
-
-def _kept_key(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(base64.b64encode(secrets.token_bytes(32)).decode())
-    return path.read_text()
-
-
-def _key(text: str) -> bytes:
-    try:
-        key = base64.b64decode(text, validate=True)
-    except ValueError:
-        # Not base64, or not ASCII.
-        key = b""
-    if len(key) != 32:
-        raise BadSettings("STEMMA_SECRET_KEY holds 32 bytes in base64; several are separated by commas.")
-    return key
+    """The keys that seal page tokens, newest first."""
+    return service_settings.secret_keys(settings.secret_key, settings.database_url, settings.data)

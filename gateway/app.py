@@ -21,7 +21,7 @@ from gateway.upstream import Upstream, by_package
 def build(settings: Settings) -> Starlette:
     """The application; its channels are open while its lifespan runs. ValueError when the contract
     has something that the gateway cannot serve."""
-    addresses = by_package({file.package for file in files()}, settings.conversation)
+    addresses = by_package({file.package for file in files()}, settings.conversation, settings.draft)
     upstream = Upstream(addresses, call_timeout=settings.gateway_call_timeout)
 
     @asynccontextmanager

@@ -12,7 +12,7 @@ from gateway.body import read_body
 from gateway.connected import while_connected
 from gateway.downloads import file_answer
 from gateway.render import to_json
-from gateway.respond import RESPOND, respond_result
+from gateway.respond import RESPOND, RESPOND_IN_DRAFT, draft_respond_result, respond_result
 from gateway.routes import Table
 from gateway.services import BY_HAND, IMPORT, Binding, bindings
 from gateway.settings import Settings
@@ -22,8 +22,9 @@ from gateway.uploads import import_results
 from gateway.upstream import Metadata, Upstream
 
 # How a POST that streams is answered to a caller that does not ask for a stream.
-RESULTS: Mapping[str, Callable[[Any, Any, Upstream, Metadata], Awaitable[Message]]] = {
+RESULTS: Mapping[str, Callable[[Message, Any, Any, Upstream, Metadata], Awaitable[Message]]] = {
     RESPOND: respond_result,
+    RESPOND_IN_DRAFT: draft_respond_result,
 }
 
 
@@ -89,7 +90,7 @@ class Transcoder:
             if result is None or "text/event-stream" in request.headers.get("accept", "").lower():
                 field = str(binding.response_field)
                 return event_stream(first, call, field, ping=self._settings.gateway_sse_ping)
-            answer = await while_connected(request, result(first, call, self._upstream, metadata))
+            answer = await while_connected(request, result(message, first, call, self._upstream, metadata))
             return _json(answer)
         except BaseException:
             call.cancel()

@@ -7,10 +7,11 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import run_service_pb2, session_service_pb2
+from stemma.draft.v1 import draft_service_pb2
 
 from gateway.checks import WELL_KNOWN
 from gateway.comments import load_comments
-from gateway.respond import RESPOND
+from gateway.respond import RESPOND, RESPOND_IN_DRAFT
 from gateway.schemas import Schema, Schemas
 from gateway.services import IMPORT, Binding, bindings
 from gateway.uploads import HEADER
@@ -19,7 +20,10 @@ _VARIABLE = re.compile(r"\{([a-z0-9_]+)\}")
 # What the service says a file is.
 _FILES = ("application/jsonl", "application/json")
 # By RPC: what answers a caller that does not ask for a stream.
-_RESULTS: dict[str, Any] = {RESPOND: run_service_pb2.RespondResult.DESCRIPTOR}
+_RESULTS: dict[str, Any] = {
+    RESPOND: run_service_pb2.RespondResult.DESCRIPTOR,
+    RESPOND_IN_DRAFT: draft_service_pb2.RespondResult.DESCRIPTOR,
+}
 _IMPORTED: Any = session_service_pb2.ImportResult.DESCRIPTOR
 
 

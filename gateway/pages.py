@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from gateway.errors import refusal
 from gateway.openapi import document
-from gateway.upstream import Upstream
+from gateway.upstream import CONVERSATION, Upstream
 
 
 def page_routes(upstream: Upstream) -> list[Route]:
@@ -18,13 +18,14 @@ def page_routes(upstream: Upstream) -> list[Route]:
         return JSONResponse({"status": "ok"})
 
     async def readyz(_: Request) -> Response:
-        """Readiness: every service says SERVING. Else 503, the others in the metadata."""
+        """Readiness: the conversation service says SERVING. Else 503, with whoever does not in the metadata.
+        Without the draft service all but drafts goes on, so we are ready, and `absent` says it."""
         absent = await upstream.not_serving()
-        if absent:
+        if CONVERSATION in absent:
             names = ", ".join(sorted(absent))
             message = f"Not ready: {names}."
             raise refusal(code_pb2.UNAVAILABLE, "UNAVAILABLE", message, metadata=absent)
-        return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "ok", **({"absent": sorted(absent)} if absent else {})})
 
     async def openapi_json(_: Request) -> Response:
         return JSONResponse(openapi)

@@ -33,7 +33,8 @@ _WELL_KNOWN: Mapping[str, Schema] = {
 
 
 class Schemas:
-    """Collects the schema of each message and enum that is referred to, by its short name."""
+    """Collects the schema of each message and enum that is referred to, by its short name. The draft service
+    has messages of the same names as another: all of its names say that they are of drafts."""
 
     def __init__(self, comments: Mapping[str, str]) -> None:
         self.components: dict[str, Schema] = {}
@@ -49,11 +50,12 @@ class Schemas:
         """A reference. ValueError when two packages have one short name."""
         if descriptor.full_name in _WELL_KNOWN:
             return dict(_WELL_KNOWN[descriptor.full_name])
-        if self._claim(descriptor.name, descriptor.full_name):
+        name = _name(descriptor)
+        if self._claim(name, descriptor.full_name):
             schema: Schema = {"type": "object", **self.describe(descriptor.full_name)}
-            self.components[descriptor.name] = schema  # before its fields: messages may recur
+            self.components[name] = schema  # before its fields: messages may recur
             schema["properties"] = {one.json_name: self.field(one) for one in descriptor.fields}
-        return {"$ref": f"#/components/schemas/{descriptor.name}"}
+        return {"$ref": f"#/components/schemas/{name}"}
 
     def field(self, field: FieldDescriptor) -> Schema:
         entry = map_entry(field)
@@ -76,7 +78,8 @@ class Schemas:
         return dict(_SCALARS[field.cpp_type])
 
     def _enum(self, enum: EnumDescriptor) -> Schema:
-        if self._claim(enum.name, enum.full_name):
+        name = _name(enum)
+        if self._claim(name, enum.full_name):
             said = [self.describe(f"{enum.full_name}.{one.name}") for one in enum.values]
             lines = [
                 f"`{one.name}`: {text['description']}"
@@ -86,8 +89,8 @@ class Schemas:
             head = self.describe(enum.full_name).get("description")
             text = "\n\n".join([head, *lines] if head else lines)
             schema: Schema = {"type": "string", "enum": [one.name for one in enum.values]}
-            self.components[enum.name] = {**schema, "description": text} if text else schema
-        return {"$ref": f"#/components/schemas/{enum.name}"}
+            self.components[name] = {**schema, "description": text} if text else schema
+        return {"$ref": f"#/components/schemas/{name}"}
 
     def _claim(self, name: str, full_name: str) -> bool:
         """Whether the name is new."""
@@ -95,3 +98,9 @@ class Schemas:
         if owner != full_name:
             raise ValueError(f"{owner} and {full_name} would have one schema name")
         return name not in self.components
+
+
+def _name(descriptor: Descriptor | EnumDescriptor) -> str:
+    name: str = descriptor.name
+    ours = descriptor.file.package != "stemma.draft.v1" or "Draft" in name
+    return name if ours else f"Draft{name}"

@@ -19,8 +19,10 @@ from stemma.conversation.v1 import (
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    staged_write_service_pb2,
     state_service_pb2,
 )
+from stemma.draft.v1 import draft_service_pb2
 
 MODULES = (
     project_service_pb2,
@@ -31,6 +33,8 @@ MODULES = (
     event_service_pb2,
     admin_service_pb2,
     state_service_pb2,
+    staged_write_service_pb2,
+    draft_service_pb2,
 )
 
 _FILE = "google.api.HttpBody"

@@ -37,6 +37,8 @@ class Settings(BaseSettings):
     http: str = "127.0.0.1:8080"
     # The conversation service, as dialled.
     conversation: str = "127.0.0.1:50051"
+    # The draft service, as dialled.
+    draft: str = "127.0.0.1:50052"
     # Unset: `off` on loopback, `on` elsewhere.
     auth: Literal["off", "on"] | None = None
     # Host names, comma-separated, that a Host header may hold besides loopback's and our own.
@@ -64,7 +66,7 @@ class Settings(BaseSettings):
             return tuple(host.strip().lower() for host in value.split(",") if host.strip())
         return value
 
-    @field_validator("http", "conversation")
+    @field_validator("http", "conversation", "draft")
     @classmethod
     def _check_address(cls, value: str) -> str:
         split_address(value)

@@ -19,6 +19,8 @@ _OPTIONS = (
 )
 _HEALTH_TIMEOUT = 1.0
 
+CONVERSATION, DRAFT = "stemma.conversation.v1", "stemma.draft.v1"
+
 Metadata = tuple[tuple[str, str], ...]
 
 
@@ -85,9 +87,9 @@ class Upstream:
         return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
 
 
-def by_package(packages: Iterable[str], conversation: str) -> dict[str, str]:
+def by_package(packages: Iterable[str], conversation: str, draft: str) -> dict[str, str]:
     """Which address serves which package. ValueError for a package that none serves."""
-    known = {"stemma.conversation.v1": conversation}
+    known = {CONVERSATION: conversation, DRAFT: draft}
     missing = set(packages) - set(known)
     if missing:
         raise ValueError(f"no service is configured for {', '.join(sorted(missing))}")

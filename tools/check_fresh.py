@@ -122,7 +122,7 @@ class MakeRun:
 
     def __init__(self, clone: Path, env: Mapping[str, str]) -> None:
         # No fixed port: another Stemma may be running here.
-        ports = {"STEMMA_HTTP": "127.0.0.1:0", "STEMMA_CONVERSATION": "127.0.0.1:0"}
+        ports = dict.fromkeys(("STEMMA_HTTP", "STEMMA_CONVERSATION", "STEMMA_DRAFT"), "127.0.0.1:0")
         self._lines: list[str] = []
         self._news: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(

@@ -18,7 +18,17 @@ PYTHON = sys.executable
 
 # Slowest first: two at a time then end together.
 CHECKS: dict[str, Sequence[str]] = {
-    "types": (PYTHON, "-m", "mypy", "kernel", "conversation_service", "gateway", "cli", "tools"),
+    "types": (
+        PYTHON,
+        "-m",
+        "mypy",
+        "kernel",
+        "conversation_service",
+        "draft_service",
+        "gateway",
+        "cli",
+        "tools",
+    ),
     "layers": (f"{BIN}/lint-imports", "--no-cache"),
     "generated": (PYTHON, "-m", "tools.protos", "--check"),
     "style": (f"{BIN}/ruff", "check", "--quiet", "--output-format=concise", "."),

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 
 import grpc
 
+from stemma_cli.calls.drafts import DraftCalls
 from stemma_cli.calls.files import FileCalls
 from stemma_cli.calls.floors import FloorCalls
 from stemma_cli.calls.runs import RunCalls
 from stemma_cli.calls.sessions import SessionCalls
+from stemma_cli.calls.staged import StagedCalls
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", 16 * 1024 * 1024),
@@ -24,7 +26,7 @@ _OPTIONS = [
 ]
 
 
-class Client(SessionCalls, FloorCalls, RunCalls, FileCalls):
+class Client(SessionCalls, FloorCalls, RunCalls, FileCalls, StagedCalls):
     """See the module."""
 
 
@@ -33,3 +35,10 @@ def connect(address: str) -> Iterator[Client]:
     """A client of the service at `address`. Connects with the first call."""
     with grpc.insecure_channel(address, options=_OPTIONS) as channel:
         yield Client(channel, address)
+
+
+@contextmanager
+def connect_drafts(address: str) -> Iterator[DraftCalls]:
+    """A client of the draft service at `address`. Connects with the first call."""
+    with grpc.insecure_channel(address, options=_OPTIONS) as channel:
+        yield DraftCalls(channel, address)

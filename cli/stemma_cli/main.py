@@ -1,7 +1,7 @@
 """The `stemma` command."""
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -9,10 +9,12 @@ from typer.core import TyperGroup
 
 from stemma_cli.commands.bench import bench
 from stemma_cli.commands.chat import chat
+from stemma_cli.commands.draft import draft
 from stemma_cli.commands.export import export
 from stemma_cli.commands.import_ import import_
 from stemma_cli.commands.migrate import migrate
 from stemma_cli.commands.sessions import sessions
+from stemma_cli.commands.staged import COMMANDS as STAGED
 from stemma_cli.commands.tree import tree
 from stemma_cli.commands.up import up
 from stemma_cli.commands.verify import verify
@@ -66,12 +68,19 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _add(command: Callable[..., None], panel: str) -> None:
+def _add(command: Callable[..., None], panel: str | None = None, to: typer.Typer = app) -> None:
     """Its docstring is its help, each paragraph flowing: typer would keep the line breaks."""
     paragraphs = (command.__doc__ or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     # One is named after a word of the language.
-    app.command(command.__name__.rstrip("_"), help=text, rich_help_panel=panel)(command)
+    to.command(command.__name__.rstrip("_"), help=text, rich_help_panel=panel)(command)
+
+
+def _add_group(name: str, commands: Sequence[Callable[..., None]], panel: str, text: str) -> None:
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+    for command in commands:
+        _add(command, to=group)
+    app.add_typer(group, name=name, help=text, rich_help_panel=panel)
 
 
 @app.callback()
@@ -98,3 +107,5 @@ _add(tree, "Talk and look")
 _add(sessions, "Talk and look")
 _add(import_, "Files")
 _add(export, "Files")
+_add_group("staged", STAGED, "Drafts", "What waits for a decision before it becomes part of a conversation.")
+app.add_typer(draft, rich_help_panel="Talk and look")

@@ -11,6 +11,7 @@ import typer
 from stemma_cli.errors import UsageError
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
+DEFAULT_DRAFT = "127.0.0.1:50052"
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/@]+):(\d{1,5})")
 
 Address = Annotated[
@@ -19,6 +20,15 @@ Address = Annotated[
         "--address",
         metavar="HOST:PORT",
         help="Where the service listens, else STEMMA_CONVERSATION.",
+        show_default=False,
+    ),
+]
+DraftAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="Where the draft service listens, else STEMMA_DRAFT.",
         show_default=False,
     ),
 ]
@@ -57,6 +67,15 @@ def wants_json(context: typer.Context, json: bool) -> bool:
 def service_address(context: typer.Context, address: str | None) -> str:
     """The option, the global option, the environment, the default: the first that is given."""
     chosen = address or context.obj.address or os.environ.get("STEMMA_CONVERSATION") or DEFAULT_ADDRESS
+    return _checked(chosen)
+
+
+def draft_address(address: str | None) -> str:
+    """The option, the environment, the default: the first that is given."""
+    return _checked(address or os.environ.get("STEMMA_DRAFT") or DEFAULT_DRAFT)
+
+
+def _checked(chosen: str) -> str:
     match = _ADDRESS.fullmatch(chosen)
     if match is None or int(match[2]) > 65_535:
         raise UsageError(f"{chosen!r} is not an address: it looks like {DEFAULT_ADDRESS}.")

@@ -12,6 +12,7 @@ from conversation_service.domain.exports.model import (
 )
 from conversation_service.domain.exports.write import MEDIA_TYPES, export
 from kernel.errors import DataLoss
+from kernel.prompt.config import without_endpoints
 from kernel.prompt.config_text import config_text
 from kernel.tree.digest import effects_digest, page_digest
 from kernel.tree.model import Floor, Page, Place, StoredEffects
@@ -42,7 +43,7 @@ async def export_session(env: Env, caller: Caller, session_id: str, format: str)
         session.root_floor_id,
         tuple(branches),
         floors,
-        config_text(session.config),
+        config_text(without_endpoints(session.config)),
         tuple(ExportLive(row.key, row.value_json, row.version) for row in layer.values),
         layer.version,
     )

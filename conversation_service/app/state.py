@@ -63,18 +63,41 @@ async def write_state(env: Env, write: Write, ask: LiveWrite) -> int:
 async def _written(
     tx: WriteTx, env: Env, write: Write, ask: LiveWrite, owner_id: str, project_id: str
 ) -> int:
+    await expect_live(tx, owner_id, ask.expected_version)
+    owner = LiveOwner(owner_id, project_id, ask.session_id)
+    return await write_layer(tx, env, owner, ask.values, write.caller.principal)
+
+
+async def expect_live(tx: WriteTx, owner_id: str, expected: int) -> int:
+    """The layer's version, which stays until the end; VERSION_MOVED when it is not the expected one."""
     current = await tx.lock_live(owner_id)
-    if ask.expected_version not in (0, current):
+    if expected not in (0, current):
         raise Aborted(
             "VERSION_MOVED",
             "The live values have another version. Read them, decide, and retry.",
             {"current_version": str(current)},
         )
-    version = await write_live(tx, owner_id, dict(ask.values), write.caller.principal)
+    return current
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOwner:
+    """A layer of live values: the session's, or the project's, whose `session_id` is empty."""
+
+    owner_id: str
+    project_id: str
+    session_id: str = ""
+
+
+async def write_layer(
+    tx: WriteTx, env: Env, owner: LiveOwner, values: Mapping[str, str | None], principal: str
+) -> int:
+    """The values as the layer's next version, with their event. -> that version"""
+    version = await write_live(tx, owner.owner_id, dict(values), principal)
     payload: dict[str, str | int] = {
-        "scope": "session" if ask.session_id else "project",
+        "scope": "session" if owner.session_id else "project",
         "version": version,
-        "variable_writes": len(ask.values),
+        "variable_writes": len(values),
     }
-    tx.emit(project_id, Event(env.new_id(), "state.changed", ask.session_id, payload=payload))
+    tx.emit(owner.project_id, Event(env.new_id(), "state.changed", owner.session_id, payload=payload))
     return version

@@ -2,11 +2,11 @@
 
 from stemma.conversation.v1 import admin_service_pb2 as pb
 
-from conversation_service.rpc.common import caller_of
 from kernel.rpc.call import Call
 from kernel.rpc.checks import uuid_field
 from kernel.verbs.env import Env
 from kernel.verbs.verify import verify_session
+from kernel.wire.requests import caller_of
 
 _MAX_SHOWN = 1_000
 

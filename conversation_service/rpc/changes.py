@@ -7,10 +7,12 @@ from google.protobuf.message import Message
 from stemma.kernel.v1 import config_pb2
 
 from conversation_service.app.changes import Change
-from conversation_service.rpc.common import config_of
 from kernel.errors import Invalid, invalid
 from kernel.generation.registry import Providers
+from kernel.rpc.call import Call
 from kernel.rpc.checks import text_field
+from kernel.wire.config import OUTPUT_ONLY
+from kernel.wire.requests import config_of
 
 MAX_TITLE = 500
 _MAX_PATHS = 200
@@ -21,7 +23,7 @@ Item = TypeVar("Item")
 Shown = TypeVar("Shown", bound=Message)
 
 
-def change_of(request: Any, resource: Any, providers: Providers) -> Change:
+def change_of(request: Any, resource: Any, providers: Providers, call: Call) -> Change:
     """The change that an update asks for; `resource` is what it changes, as answers show it."""
     paths = request.update_mask.paths
     if not any(paths):
@@ -34,7 +36,7 @@ def change_of(request: Any, resource: Any, providers: Providers) -> Change:
     title = text_field(request.title, "title", maximum=MAX_TITLE)
     return Change(
         title if "title" in named else None,
-        config_of(request.config, "config", providers),
+        config_of(request.config, "config", providers, call),
         [path.removeprefix("config").removeprefix(".") for path in named if path != "title"],
         request.expected_version,
     )
@@ -56,6 +58,8 @@ def _named(path: str, resource: Any) -> str:
         field = next((f for f in descriptor.fields if step in (f.name, f.json_name)), None)
         if field is None:
             raise _bad("names a field that there is not")
+        if field.name in OUTPUT_ONLY:
+            raise _bad("names a field that only the server sets")
         names.append(field.name)
         descriptor = None if field.is_repeated else field.message_type
     return ".".join(names)

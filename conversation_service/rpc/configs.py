@@ -6,7 +6,6 @@ from stemma.conversation.v1 import project_service_pb2 as pb
 
 from conversation_service.app import configs as app
 from conversation_service.rpc.changes import page_of
-from conversation_service.rpc.common import caller_of, listing, write_of
 from conversation_service.rpc.projects import ProjectMethods, project_field
 from kernel.errors import invalid
 from kernel.generation.registry import Providers
@@ -17,6 +16,7 @@ from kernel.verbs.env import Env
 from kernel.verbs.records import ConfigVersion
 from kernel.wire.config import config_pb
 from kernel.wire.projects import config_version_pb, project_pb
+from kernel.wire.requests import caller_of, listing, write_of
 from kernel.wire.trees import session_pb
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from stemma.conversation.v1 import context_service_pb2 as pb
 
-from conversation_service.rpc.common import config_of, content_of
 from kernel.errors import NotFound, invalid
 from kernel.generation.registry import Providers
-from kernel.prompt.config import Config
+from kernel.prompt.config import Config, without_keys
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, uuid_field
 from kernel.runs.context import Assembled, Place, assemble
@@ -24,6 +23,7 @@ from kernel.wire.byte_cache import ByteCache
 from kernel.wire.config import config_pb
 from kernel.wire.explanations import entry_pb, explanation_bytes, explanation_pb
 from kernel.wire.floor_bytes import delimited, tags
+from kernel.wire.requests import config_of, content_of
 
 # Of the 4 MiB that an answer may have; the rest is for the explanation.
 _MAX_BYTES = 3 * 1024 * 1024 + 512 * 1024
@@ -56,12 +56,14 @@ class Contexts:
         given = content_of(request.input.messages, "input.messages")
         overrides = NO_CONFIG
         if request.options.HasField("overrides"):
-            overrides = config_of(request.options.overrides, "options.overrides", self._providers)
+            overrides = config_of(request.options.overrides, "options.overrides", self._providers, call)
         tenant_id = call.identity.tenant_id
+        # What is kept is kept under the request's options: not when they hold somebody's key.
+        with_key = without_keys(overrides) is not overrides
 
         def key(tip: Tip | None) -> Hashable | None:
             """What the answer is a pure function of (T4); None for one that is not worth keeping."""
-            if tip is None or tip.pending_floor_id is not None or given is not None:
+            if tip is None or tip.pending_floor_id is not None or given is not None or with_key:
                 return None
             return tenant_id, session_id, tip, request.options.SerializeToString(deterministic=True)
 

@@ -10,13 +10,13 @@ from stemma.conversation.v1 import event_service_pb2 as pb
 from conversation_service.app.events import feed_of, read_events
 from conversation_service.app.feed_hub import FeedHub
 from conversation_service.app.projects import DEFAULT_PROJECT
-from conversation_service.rpc.common import caller_of
 from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import Gather, page_size, uuid_field
 from kernel.verbs.env import Env
 from kernel.verbs.queries import fitting
 from kernel.verbs.records import PlacedEvent
+from kernel.wire.requests import caller_of
 
 # What a watcher is given at a time; its reader takes it before more is read for it.
 _EVENTS, _BYTES = 200, 256 * 1024

@@ -2,13 +2,13 @@
 
 from stemma.conversation.v1 import floor_service_pb2 as pb
 
-from conversation_service.rpc.common import caller_of, listing, target_of, write_of
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, uuid_field
 from kernel.rpc.tokens import PageTokens
 from kernel.verbs import merge
 from kernel.verbs.answers import Shown
 from kernel.verbs.env import MAIN, Env
+from kernel.wire.requests import caller_of, listing, target_of, write_of
 from kernel.wire.trees import floor_pb, maybe_branch_pb
 
 

@@ -2,7 +2,6 @@
 
 from stemma.conversation.v1 import floor_service_pb2 as pb
 
-from conversation_service.rpc.common import caller_of, listing
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, uuid_field
 from kernel.rpc.tokens import PageTokens
@@ -10,6 +9,7 @@ from kernel.tree.model import Page, Place, Slot
 from kernel.verbs import queries
 from kernel.verbs.answers import Shown, message_id
 from kernel.verbs.env import MAIN, Env, known_session
+from kernel.wire.requests import caller_of, listing
 from kernel.wire.trees import branch_pb, floor_pb, head_move_pb, page_pb, position_pb
 
 _MAX_VERSIONS_SHOWN = 100

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import floor_service_pb2 as pb
 
-from conversation_service.rpc.common import target_of, write_of
 from conversation_service.rpc.floor_writes import appended, turn_of
 from kernel.errors import Aborted, DeadlineExceeded, Exhausted, StemmaError, invalid
 from kernel.rpc.call import Call
@@ -16,6 +15,7 @@ from kernel.rpc.interceptors import unexpected
 from kernel.rpc.status import to_status
 from kernel.verbs.append import append_floor
 from kernel.verbs.env import MAIN, Env, Target
+from kernel.wire.requests import target_of, write_of
 from kernel.wire.trees import maybe_branch_pb
 
 # An id of a request that is none is shown as it came, up to here.

@@ -3,7 +3,6 @@
 from stemma.conversation.v1 import floor_service_pb2 as pb
 from stemma.kernel.v1 import floor_pb2, message_pb2
 
-from conversation_service.rpc.common import content_of, effects_of, target_of, write_of
 from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, enum_field, reason, uuid_field
@@ -13,6 +12,7 @@ from kernel.verbs.answers import Answered, message_id
 from kernel.verbs.env import Env
 from kernel.verbs.pages import MAX_SHOWN, shown_size
 from kernel.wire.floor_bytes import delimited, floor_bytes, tags
+from kernel.wire.requests import content_of, effects_of, target_of, write_of
 from kernel.wire.trees import floor_pb, maybe_branch_pb, page_pb
 
 _MAX_COUNT = 2**53

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from stemma.conversation.v1 import floor_service_pb2 as pb
 from stemma.kernel.v1 import floor_pb2
 
-from conversation_service.rpc.common import Listing, listing
 from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import branch_name, enum_field, uuid_field
@@ -19,6 +18,7 @@ from kernel.wire.floor_bytes import delimited, floor_bytes, tags
 from kernel.wire.path_cache import PathCache
 from kernel.wire.path_chunks import Positioned
 from kernel.wire.path_reader import PathFields, PathReader
+from kernel.wire.requests import Listing, listing
 
 _TAGS = tags(pb.ListPathResponse.DESCRIPTOR)
 

@@ -6,7 +6,6 @@ from stemma.kernel.v1 import project_pb2, session_pb2
 from conversation_service.app import members
 from conversation_service.app import projects as app
 from conversation_service.rpc.changes import MAX_TITLE, change_of, page_of
-from conversation_service.rpc.common import caller_of, config_of, listing, write_of
 from kernel.generation.registry import Providers
 from kernel.rpc.call import Call
 from kernel.rpc.checks import enum_field, text_field, uuid_field
@@ -14,6 +13,7 @@ from kernel.rpc.tokens import PageTokens
 from kernel.verbs.env import Env
 from kernel.verbs.records import Member, MemberRole, Project
 from kernel.wire.projects import project_pb, session_states
+from kernel.wire.requests import caller_of, config_of, listing, write_of
 from kernel.wire.trees import time_pb
 
 MAX_PRINCIPAL = 200
@@ -38,7 +38,7 @@ class ProjectMethods:
         write = write_of(request, call)
         new = app.NewProject(
             text_field(request.title, "title", maximum=MAX_TITLE),
-            config_of(request.config, "config", self._providers),
+            config_of(request.config, "config", self._providers, call),
         )
         project = await app.create_project(self._env, write, new)
         return pb.CreateProjectResponse(project=project_pb(project))
@@ -61,7 +61,7 @@ class ProjectMethods:
 
     async def update_project(self, request: pb.UpdateProjectRequest, call: Call) -> pb.UpdateProjectResponse:
         write, project = write_of(request, call), project_field(request.project_id)
-        change = change_of(request, project_pb2.Project.DESCRIPTOR, self._providers)
+        change = change_of(request, project_pb2.Project.DESCRIPTOR, self._providers, call)
         updated = await app.update_project(self._env, write, project, change)
         return pb.UpdateProjectResponse(project=project_pb(updated))
 

@@ -5,7 +5,6 @@ from stemma.kernel.v1 import message_pb2
 
 from conversation_service.app.projects import DEFAULT_PROJECT
 from conversation_service.app.search import Hit, Search, search
-from conversation_service.rpc.common import caller_of, listing
 from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import Gather, branch_name, enum_field, text_field, uuid_field
@@ -14,6 +13,7 @@ from kernel.tree.model import Place
 from kernel.tree.words import words
 from kernel.verbs.env import MAIN, Env
 from kernel.verbs.search_store import IndexKey
+from kernel.wire.requests import caller_of, listing
 
 _MAX_WORDS, _MAX_QUERY = 64, 1_024
 _DEFAULT_HITS, _MAX_HITS = 20, 100

@@ -6,7 +6,6 @@ from stemma.kernel.v1 import session_pb2
 from conversation_service.app import forks, session_changes
 from conversation_service.app import sessions as app
 from conversation_service.rpc.changes import MAX_TITLE, change_of, page_of
-from conversation_service.rpc.common import caller_of, config_of, listing, write_of
 from conversation_service.rpc.projects import project_field
 from kernel.generation.registry import Providers
 from kernel.rpc.call import Call
@@ -16,6 +15,7 @@ from kernel.verbs.env import Env
 from kernel.verbs.records import Session, SessionOrder
 from kernel.verbs.store import SessionFilter
 from kernel.wire.projects import session_states
+from kernel.wire.requests import caller_of, config_of, listing, write_of
 from kernel.wire.trees import branch_pb, session_pb
 
 _ORDERS: dict[int, SessionOrder] = {
@@ -35,7 +35,7 @@ class Sessions:
         new = app.NewSession(
             project_field(request.project_id, required=False),
             text_field(request.title, "title", maximum=MAX_TITLE),
-            config_of(request.config, "config", self._providers),
+            config_of(request.config, "config", self._providers, call),
             request.greeting_index if request.HasField("greeting_index") else None,
         )
         session, branch = await app.create_session(self._env, write, new)
@@ -69,7 +69,7 @@ class Sessions:
 
     async def update_session(self, request: pb.UpdateSessionRequest, call: Call) -> pb.UpdateSessionResponse:
         write, session_id = write_of(request, call), uuid_field(request.session_id, "session_id")
-        change = change_of(request, session_pb2.Session.DESCRIPTOR, self._providers)
+        change = change_of(request, session_pb2.Session.DESCRIPTOR, self._providers, call)
         session = await session_changes.update_session(self._env, write, session_id, change)
         return pb.UpdateSessionResponse(session=session_pb(session))
 

@@ -4,7 +4,6 @@ from stemma.conversation.v1 import state_service_pb2 as pb
 from stemma.kernel.v1 import effects_pb2, state_pb2
 
 from conversation_service.app import state as app
-from conversation_service.rpc.common import caller_of, listing, write_of
 from conversation_service.rpc.projects import project_field
 from kernel.errors import invalid
 from kernel.rpc.call import Call
@@ -13,6 +12,7 @@ from kernel.rpc.tokens import Json, PageTokens
 from kernel.state.model import Scope, Variable
 from kernel.verbs.env import MAIN, Env
 from kernel.wire.effects import live_values, memory_item_pb, slots_pb, variable_pb
+from kernel.wire.requests import caller_of, listing, write_of
 
 _PAGE_BYTES = 3 * 1024 * 1024
 

@@ -12,15 +12,15 @@ from stemma.conversation.v1 import session_service_pb2 as pb
 from conversation_service.app.exports import export_session
 from conversation_service.app.imports import FORMATS, Import, Landed, begin_import
 from conversation_service.app.sessions import DEFAULT_PROJECT
-from conversation_service.rpc.common import caller_of
 from kernel.errors import DeadlineExceeded, Exhausted, invalid
-from kernel.prompt.config import Config
+from kernel.prompt.config import Config, without_endpoints
 from kernel.prompt.config_text import config_from_text
 from kernel.rpc.call import Call
 from kernel.rpc.checks import request_id, text_field, uuid_field
 from kernel.verbs.env import Env, Write
 from kernel.verbs.records import Request
 from kernel.wire.config import config, config_pb
+from kernel.wire.requests import caller_of
 
 _IN_MEMORY = 8 * 1024 * 1024
 _PIECE = 256 * 1024
@@ -107,12 +107,13 @@ def _header(header: pb.ImportHeader, call: Call) -> tuple[Write, Import]:
 
 
 def _config_of(text: str) -> Config:
-    """From a file, so anything at all: shaped as ours is, and then checked as a client's."""
+    """From a file, so anything at all: shaped as ours is, then checked as a client's, and with no endpoint
+    but the server's."""
     try:
         given = config_pb(config_from_text(text))
     except (TypeError, ValueError, AttributeError):
         raise invalid("config", "is no configuration") from None
-    return config(given, "config")
+    return without_endpoints(config(given, "config"))
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -33,6 +33,20 @@ class RunHub:
         self._running: dict[str, tuple[LiveRun, asyncio.Task[None]]] = {}
         self._finished: OrderedDict[str, tuple[LiveRun, float]] = OrderedDict()
         self._stopping = False
+        self._busy = asyncio.Event()
+
+    @property
+    def lives(self) -> list[LiveRun]:
+        """The runs that have not ended."""
+        return [live for live, _ in self._running.values()]
+
+    async def busy(self) -> None:
+        """Until there is a run that has not ended."""
+        await self._busy.wait()
+
+    def window(self, base: float) -> float:
+        """Seconds in which deltas are joined: `base`, and wider from 200 runs on, to 250 ms at 1,000."""
+        return base + max(0, min(self.running, 1_000) - 200) * (max(base, 0.25) - base) / 800
 
     @property
     def running(self) -> int:
@@ -55,16 +69,20 @@ class RunHub:
         A drive that ends without a last frame, or raises, loses the run. A hub that stops takes runs
         still, and tells them to stop: their floors are open and must be failed.
 
+        A run of the same id may be here still when it belongs to an earlier epoch: it is about to end.
+
         Raises:
             RuntimeError: A run with this id is running.
         """
-        if live.run_id in self._running:
+        earlier = self._running.get(live.run_id)
+        if earlier is not None and earlier[0].epoch >= live.epoch:
             drive.close()
             raise RuntimeError("A run with this id is running.")
         if self._stopping:
             live.stop()
         task = asyncio.create_task(self._supervise(live, drive), name=f"run {live.run_id}")
         self._running[live.run_id] = (live, task)
+        self._busy.set()
         # Not in the task itself: a task that is cancelled before its first step runs none of it.
         task.add_done_callback(lambda _: self._retire(live, drive))
         return live
@@ -116,8 +134,15 @@ class RunHub:
     def _retire(self, live: LiveRun, drive: Coroutine[Any, Any, None]) -> None:
         drive.close()
         live.lose()
+        running = self._running.get(live.run_id)
+        if running is not None and running[0] is not live:
+            return
         self._running.pop(live.run_id, None)
+        if not self._running:
+            self._busy.clear()
         self._finished[live.run_id] = (live, self._clock())
+        # An earlier epoch of it may stand further up.
+        self._finished.move_to_end(live.run_id)
         while len(self._finished) > self._keep_finished:
             self._finished.popitem(last=False)
         self._forget_old()

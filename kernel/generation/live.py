@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from copy import deepcopy
 from enum import Enum
 
-from kernel.generation.events import Frame, RunEvent, is_last
-
-# Runs are not taken over yet, so each has one epoch.
-EPOCH = 1
+from kernel.generation.events import NOWHERE, Frame, Position, RunEvent, is_last
+from kernel.generation.so_far import PagesSoFar
 
 
 class RunLost(Exception):
@@ -23,19 +22,37 @@ class Interrupt(Enum):
 
 
 class LiveRun:
-    """One run's frames in one shared list, and the wish to end it.
+    """One run's frames of one epoch in one shared list, and the wish to end it.
 
     Written by its runner alone, read by any number of subscribers, each at its own pace: publishing
     never waits. Belongs to one event loop.
+
+    Args:
+        so_far: What earlier epochs wrote; it grows with what is published here.
     """
 
-    def __init__(self, run_id: str, floor_id: str) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        floor_id: str,
+        *,
+        tenant_id: str = "",
+        epoch: int = 1,
+        so_far: PagesSoFar | None = None,
+    ) -> None:
         self.run_id = run_id
         self.floor_id = floor_id
+        self.tenant_id = tenant_id
+        self.epoch = epoch
+        self.so_far = so_far or PagesSoFar()
+        self._before = deepcopy(self.so_far)
+        # How many of the frames the log has; the log's own.
+        self.logged_seq = 0
         self._frames: list[Frame] = []
         self._changed = asyncio.Event()
         self._closed = asyncio.Event()
         self._lost = False
+        self._paused = False
         self._interrupt: Interrupt | None = None
         self._interrupted = asyncio.Event()
 
@@ -59,20 +76,41 @@ class LiveRun:
         return self._closed.is_set()
 
     @property
+    def paused(self) -> bool:
+        """Closed without an end: the run waits, and goes on as another `LiveRun`."""
+        return self._paused
+
+    @property
     def interrupt(self) -> Interrupt | None:
         """Set once, by whoever came first; a server's stop yields to nothing."""
         return self._interrupt
 
-    def publish(self, event: RunEvent) -> Frame:
+    def publish(self, event: RunEvent) -> None:
         """Adds a frame; a last one closes the run. Raises: RuntimeError on a closed run."""
         if self.closed:
             raise RuntimeError("A closed run takes no frames.")
-        frame = Frame(EPOCH, len(self._frames) + 1, event)
-        self._frames.append(frame)
+        self.so_far.apply(event)
+        self._append(event)
+
+    def shown(self) -> PagesSoFar:
+        """The pages as its frames, and earlier epochs, show them: what was published and is still held
+        back is not among them."""
+        pages = deepcopy(self._before)
+        for frame in self._frames:
+            pages.apply(frame.event)
+        return pages
+
+    def _append(self, event: RunEvent) -> None:
+        self._frames.append(Frame(self.epoch, len(self._frames) + 1, event))
         if is_last(event):
             self._closed.set()
         self._wake()
-        return frame
+
+    def pause(self) -> None:
+        """Closes it, for a run that waits: subscribers end after the frames that there are."""
+        self._paused = True
+        self._closed.set()
+        self._wake()
 
     def lose(self) -> None:
         """Closes the run without a last frame; subscribers get RunLost. No effect on a closed one."""
@@ -81,13 +119,14 @@ class LiveRun:
             self._closed.set()
             self._wake()
 
-    async def subscribe(self, after_seq: int = 0) -> AsyncGenerator[Frame, None]:
-        """Every frame after that position, then those to come; ends after the last one.
+    async def subscribe(self, after: Position = NOWHERE) -> AsyncGenerator[Frame, None]:
+        """Every frame of this epoch after that position, then those to come; ends after the last one, or
+        with the pause.
 
         Raises:
             RunLost: After the frames that there are, when the run was lost.
         """
-        position = after_seq
+        position = after.seq if after.epoch == self.epoch else 0
         while True:
             while position < len(self._frames):
                 frame = self._frames[position]

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from kernel.generation.local_process import Address, LocalModelProcess, find_model
 from kernel.generation.local_server import CONTEXT_TOKENS
+from kernel.generation.local_tools import as_text, constrained
 from kernel.generation.openai_compatible import OpenAICompatibleProvider, OpenAISettings, Timeouts
-from kernel.generation.provider import ChatRequest, Chunk
+from kernel.generation.provider import ChatRequest, Chunk, TextChunk
+from kernel.generation.retries import Retries
 from kernel.prompt.config import ModelConfig
 
 # The first token waits for the model to be read, for turns of others, and for the whole prompt.
@@ -30,7 +32,8 @@ class LocalProvider:
     """See `Provider`. Runs the model in a process of its own, which is started with the first request
     (about a second), again if it has died, and ended by `aclose` or with this process.
 
-    `config.model.name` is not looked at: there is one model. Text only.
+    `config.model.name` is not looked at: there is one model. Text only. It calls at most one tool in an
+    answer; see `local_tools`.
     """
 
     name = "local"
@@ -45,10 +48,15 @@ class LocalProvider:
         """See `Provider.stream`; a context that is too long is PROVIDER_INVALID."""
         inner = await self._ready()
         # What a model of this size needs to make sense; what the session says comes first.
-        model = request.model.over(_SAMPLING)
-        async with aclosing(inner.stream(replace(request, model=model))) as chunks:
+        request, reader = constrained(replace(as_text(request), model=request.model.over(_SAMPLING)))
+        async with aclosing(inner.stream(request)) as chunks:
             async for chunk in chunks:
-                yield chunk
+                if reader is None or not isinstance(chunk, TextChunk):
+                    yield chunk
+                elif words := reader.read(chunk.text):
+                    yield TextChunk(words)
+        if reader is not None and (call := reader.call()) is not None:
+            yield call
 
     async def aclose(self) -> None:
         """See `Provider.aclose`: the process is gone when this returns."""
@@ -66,6 +74,8 @@ class LocalProvider:
             api_key=address.api_key,
             model="local",
             timeouts=self._timeouts,
+            # Our own process: if it does not answer it has died, and the next request starts it anew.
+            retries=Retries(attempts=1),
             text_only=True,
             refusal_hint=_HINT,
         )

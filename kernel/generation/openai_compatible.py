@@ -1,14 +1,18 @@
 """Any endpoint that speaks the OpenAI chat completions API, streamed."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from kernel.generation.openai_messages import request_body
 from kernel.generation.openai_stream import ChunkReader
 from kernel.generation.provider import ChatRequest, Chunk
+from kernel.generation.retries import Passing, Retries
+from kernel.generation.slots import StreamSlots
+from kernel.net.guard import Guard
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -21,8 +25,9 @@ _END = object()
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds. `first_token` and `total` run from the request on; `between_tokens` from the last
-    event that the provider sent (comments that keep the connection alive are none)."""
+    """Seconds. `first_token` and `total` run from the call on, waits and all attempts included;
+    `between_tokens` from the last event that the provider sent (comments that keep the connection alive
+    are none)."""
 
     connect: float = 5.0
     first_token: float = 60.0
@@ -39,6 +44,10 @@ class OpenAISettings:
         api_key: May be empty, for servers that ask for none.
         model: For requests that name none.
         timeouts: See `Timeouts`.
+        retries: See `Retries`.
+        streams: That this provider writes at once.
+        waiting: Calls that may wait for one of them.
+        guard: Says where `base_url` may lead; None for one that the operator gave.
         max_response_bytes: Of one stream, as sent: JSON around each token included.
         max_event_bytes: Of one event of the stream; what is buffered at most.
         text_only: Refuse requests with files before they are sent.
@@ -49,6 +58,10 @@ class OpenAISettings:
     api_key: str = field(default="", repr=False)
     model: str = ""
     timeouts: Timeouts = Timeouts()
+    retries: Retries = field(default_factory=Retries)
+    streams: int = 256
+    waiting: int = 256
+    guard: Guard | None = None
     max_response_bytes: int = 64 * _MIB
     max_event_bytes: int = 1 * _MIB
     text_only: bool = False
@@ -62,16 +75,32 @@ class OpenAICompatibleProvider:
         self.name = name
         self._settings = settings
         self._client: AsyncOpenAI | None = None
+        self._slots = StreamSlots(settings.streams, settings.waiting)
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
         """See `Provider.stream`. An answer cut by `max_output_tokens` ends like any other. Once the
         provider has said that the answer is whole, losing the connection loses its usage only."""
-        settings = self._settings
-        body = request_body(request, settings.model, text_only=settings.text_only)
+        body = request_body(request, self._settings.model, text_only=self._settings.text_only)
         client = await self._ready()
-        pace = _Pace(settings.timeouts)
+        pace = _Pace(self._settings.timeouts)
+        async with self._slots.taken(pace.first_token):
+            for attempt in itertools.count(1):
+                try:
+                    async with aclosing(self._attempt(client, body, pace)) as chunks:
+                        async for chunk in chunks:
+                            yield chunk
+                    return
+                except Passing as error:
+                    seconds = self._settings.retries.wait(attempt, error)
+                    if seconds is None or not pace.leaves(seconds):
+                        raise
+                await asyncio.sleep(seconds)
+
+    async def _attempt(
+        self, client: "AsyncOpenAI", body: dict[str, Any], pace: "_Pace"
+    ) -> AsyncGenerator[Chunk, None]:
         reader = ChunkReader()
-        with _translated(settings.refusal_hint):
+        with _translated(self._settings.refusal_hint):
             async with pace.step():
                 events = await _open(client, body)
             try:
@@ -104,19 +133,24 @@ class _Pace:
     """How long the next step may take."""
 
     def __init__(self, timeouts: Timeouts) -> None:
-        self._timeouts = timeouts
-        self._start = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        self._between_tokens = timeouts.between_tokens
+        start = self._loop.time()
+        self._end = start + timeouts.total
+        self.first_token = min(start + timeouts.first_token, self._end)
         self._answering = False
 
     def token_seen(self) -> None:
         self._answering = True
 
+    def leaves(self, seconds: float) -> bool:
+        """Whether the first token may still come after that long: not when it has come already."""
+        return not self._answering and self._loop.time() + seconds < self.first_token
+
     def step(self) -> asyncio.Timeout:
         """Raises: TimeoutError, from the block that it surrounds."""
-        deadline = self._start + self._timeouts.first_token
-        if self._answering:
-            deadline = asyncio.get_running_loop().time() + self._timeouts.between_tokens
-        return asyncio.timeout_at(min(deadline, self._start + self._timeouts.total))
+        deadline = self._loop.time() + self._between_tokens if self._answering else self.first_token
+        return asyncio.timeout_at(min(deadline, self._end))
 
 
 async def _open(client: "AsyncOpenAI", body: dict[str, Any]) -> "AsyncStream[Any]":
@@ -157,6 +191,7 @@ def _new_client(settings: OpenAISettings) -> "AsyncOpenAI":
         connect_seconds=settings.timeouts.connect,
         max_bytes=settings.max_response_bytes,
         max_event_bytes=settings.max_event_bytes,
+        guard=settings.guard,
     )
     client = AsyncOpenAI(
         base_url=settings.base_url,
@@ -164,7 +199,7 @@ def _new_client(settings: OpenAISettings) -> "AsyncOpenAI":
         # Given, so that the library does not read them from the environment.
         organization="",
         project="",
-        # A second attempt is the caller's decision: it may cost as much as the first.
+        # It would try again by its own rules.
         max_retries=0,
         timeout=http_client.timeout,
         http_client=cast("Any", http_client),

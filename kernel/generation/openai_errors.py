@@ -2,7 +2,10 @@
 
 import openai
 
+from kernel.clock import utc_now
 from kernel.generation.provider import ProviderError, not_valid, timed_out, unavailable
+from kernel.generation.retries import RETRYABLE_STATUS, Passing, retry_after
+from kernel.net.addresses import AddressRefused
 
 
 def translate(error: Exception, refusal_hint: str) -> ProviderError | None:
@@ -13,12 +16,17 @@ def translate(error: Exception, refusal_hint: str) -> ProviderError | None:
     match error:
         case ProviderError():
             return error
-        case TimeoutError() | openai.APITimeoutError():
+        case AddressRefused():
+            return not_valid(f"config.model.base_url {error.message}.")
+        case openai.APITimeoutError():
+            # The connection alone is timed by the client; all else is by us.
+            return Passing(timed_out("The provider did not accept a connection in time."))
+        case TimeoutError():
             return timed_out("The provider took too long.")
         case openai.APIStatusError():
-            return _status(error.status_code, refusal_hint)
+            return _status(error, refusal_hint)
         case openai.APIConnectionError():
-            return unavailable("The provider cannot be reached, or the connection broke.")
+            return Passing(unavailable("The provider cannot be reached, or the connection broke."))
         case openai.APIResponseValidationError():
             return not_valid("The provider's answer is malformed.")
         case openai.APIError():
@@ -29,7 +37,11 @@ def translate(error: Exception, refusal_hint: str) -> ProviderError | None:
     return None
 
 
-def _status(status: int, refusal_hint: str) -> ProviderError:
-    if status == 429 or status >= 500:
-        return unavailable(f"The provider is overloaded or broken (HTTP {status}).")
-    return not_valid(f"The provider refused the request (HTTP {status}). {refusal_hint}")
+def _status(error: openai.APIStatusError, refusal_hint: str) -> ProviderError:
+    status = error.status_code
+    if status != 429 and status < 500:
+        return not_valid(f"The provider refused the request (HTTP {status}). {refusal_hint}")
+    broken = unavailable(f"The provider is overloaded or broken (HTTP {status}).")
+    if status not in RETRYABLE_STATUS:
+        return broken
+    return Passing(broken, retry_after(error.response.headers.get("retry-after"), utc_now()))

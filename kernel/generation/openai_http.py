@@ -8,23 +8,28 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from kernel.generation.provider import FailureReason, ProviderError, not_valid
+from kernel.net.guard import Guard, GuardedTransport
 
 # A blank line ends an event, in any of the three line endings that event streams may use.
 _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _LONGEST_END = 4
 
 
-def bounded_client(*, connect_seconds: float, max_bytes: int, max_event_bytes: int) -> httpx2.AsyncClient:
+def bounded_client(
+    *, connect_seconds: float, max_bytes: int, max_event_bytes: int, guard: Guard | None
+) -> httpx2.AsyncClient:
     """A client whose responses end with a ProviderError when they grow beyond these bounds.
 
-    No redirects (they could lead anywhere), no proxies or credentials from the environment. Reading
-    has no timeout here: the caller keeps the time.
+    Goes through `guard`; None is for an address that the operator gave. No redirects (they could lead
+    anywhere), no proxies or credentials from the environment. Reading has no timeout here: the caller
+    keeps the time.
     """
     # Each answer has a connection of its own: one that is kept may be closed by the server just as it is
     # used again, which would cost a turn to save a handshake.
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
     timeout = httpx2.Timeout(None, connect=connect_seconds)
-    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(limits=limits), max_bytes, max_event_bytes)
+    inner = GuardedTransport(guard) if guard is not None else httpx2.AsyncHTTPTransport(limits=limits)
+    transport = _BoundedTransport(inner, max_bytes, max_event_bytes)
     # Compressed answers are refused, so none is asked for.
     headers = {"accept-encoding": "identity"}
     return httpx2.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False)
@@ -41,7 +46,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         if response.status_code != httpx2.codes.OK:
             # What an error says is the provider's text: it is neither waited for nor read.
             await response.aclose()
-            return httpx2.Response(response.status_code)
+            return httpx2.Response(response.status_code, headers=_kept(response.headers))
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             raise not_valid("The provider compressed its answer, which it was asked not to do.")
@@ -51,6 +56,12 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _kept(headers: httpx2.Headers) -> dict[str, str]:
+    """What of an error's head is looked at."""
+    asked = headers.get("retry-after", "")
+    return {"retry-after": asked} if asked.isascii() else {}
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

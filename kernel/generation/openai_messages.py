@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from kernel.generation.provider import ChatRequest, not_valid
+from kernel.generation.provider import ChatRequest, ToolSpec, not_valid
 from kernel.prompt.config import ModelConfig
 from kernel.tree.message import File, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from kernel.tree.model import Role
@@ -37,6 +37,8 @@ def request_body(request: ChatRequest, default_model: str, *, text_only: bool = 
         "stream": True,
         "stream_options": {"include_usage": True},
         **_sampling(request.model),
+        # Not even an empty list: some servers take that for a mistake.
+        **({"tools": [_tool(tool) for tool in request.tools]} if request.tools else {}),
     }
     # What only this provider knows goes beside what we say, and never in its place.
     extra = json.loads(request.model.extra_json or "{}")
@@ -54,6 +56,15 @@ def _sampling(model: ModelConfig) -> dict[str, Any]:
         "seed": model.seed,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    if tool.parameters_json:
+        function["parameters"] = json.loads(tool.parameters_json)
+    return {"type": "function", "function": function}
 
 
 def _messages(message: Message, text_only: bool) -> list[dict[str, Any]]:

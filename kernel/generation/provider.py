@@ -84,7 +84,8 @@ class UsageChunk:
 @dataclass(frozen=True, slots=True)
 class ToolCallChunk:
     """A whole tool call, once its arguments are complete. `call_id` is the provider's own and unique
-    within the answer; `arguments_json` is what it sent, checked by nobody yet."""
+    within the answer; `arguments_json` is what it sent, checked by nobody yet: any text that can be
+    stored. Several calls of one answer are meant to be carried out together, in their order."""
 
     call_id: str
     name: str
@@ -105,7 +106,8 @@ class Provider(Protocol):
     def stream(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
         """The answer, in order, each chunk once; the end of the generator is the end of the answer.
 
-        One attempt, no retries. Closing the generator, or cancelling the task that reads it, closes
+        Before its first chunk a provider may try again by itself; after it, never: there is one
+        answer, in one attempt. Closing the generator, or cancelling the task that reads it, closes
         the connection, so that the provider stops writing. Memory per stream is bounded whatever
         the provider sends.
 

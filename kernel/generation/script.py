@@ -1,7 +1,8 @@
 """The script of the scripted provider: JSON, checked when it is loaded."""
 
+import json
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -31,14 +32,46 @@ class ScriptedUsage(_Strict):
     tokens_out: Count
 
 
+class ScriptedCall(_Strict):
+    """A call of a tool.
+
+    Attributes:
+        name: Of the tool; whether there is one is not looked at.
+        arguments: As an object. Null: none, which is an empty one.
+        arguments_json: As text instead, sent as it stands, malformed or not.
+        call_id: Null: one that no call before it in the context has. Those given may be used twice.
+    """
+
+    name: str
+    arguments: dict[str, Any] | None = None
+    arguments_json: str | None = None
+    call_id: str | None = None
+
+    @model_validator(mode="after")
+    def _one_source_of_arguments(self) -> Self:
+        if self.arguments is not None and self.arguments_json is not None:
+            raise ValueError("give arguments or arguments_json, not both")
+        return self
+
+    @property
+    def sent(self) -> str:
+        """The arguments as they are sent."""
+        return json.dumps(self.arguments or {}) if self.arguments_json is None else self.arguments_json
+
+
 class Reply(_Strict):
     """One answer. Everything may be left out: then it is the default answer.
 
     Attributes:
         when: Answer only a last user message with exactly this text. Replies without it are cycled
             through, in order, by the requests that no `when` matches.
-        text: The answer, sent word by word. Null: the default answer, which says what was received.
+        after_results: Answer only when this many TOOL messages follow the last user message: 0 is the
+            first answer to it, 1 the one after the results of that answer's calls, and so on. Where no
+            reply is left for a number above 0, the default answer ends the turn.
+        text: The answer, sent word by word. Null: the default answer, which says what was received, or
+            nothing beside `tool_calls`.
         deltas: The answer in exactly these pieces, instead of `text`.
+        tool_calls: Sent after the answer, one by one; each counts as a delta.
         reasoning: Sent before the answer, word by word.
         delay_ms: Waits this long before each delta.
         fail: Breaks off with an error.
@@ -47,8 +80,10 @@ class Reply(_Strict):
     """
 
     when: str | None = None
+    after_results: Count = 0
     text: str | None = None
     deltas: list[Annotated[str, Field(min_length=1)]] | None = None
+    tool_calls: list[ScriptedCall] = []
     reasoning: str = ""
     delay_ms: Milliseconds | None = None
     fail: Failure | None = None

@@ -1,6 +1,7 @@
 """The scripted provider: deterministic, for tests and demos. It says that it is no model."""
 
 import asyncio
+import itertools
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
@@ -11,9 +12,11 @@ from kernel.generation.provider import (
     ProviderError,
     ReasoningChunk,
     TextChunk,
+    ToolCallChunk,
     UsageChunk,
 )
 from kernel.generation.script import Reply, Script, load_script
+from kernel.tree.message import ToolCall
 from kernel.tree.model import Role
 
 # Longer messages are cut in the default answer, so that it does not double a large context.
@@ -42,9 +45,16 @@ class ScriptedProvider:
         self._script = script or Script()
         self._gate = gate
         self._record = record
-        self._by_text = {r.when: r for r in reversed(self._script.replies) if r.when is not None}
-        self._cycle = [r for r in self._script.replies if r.when is None]
-        self._cycled = 0
+        # By the number of results that they follow.
+        self._by_text: dict[tuple[int, str], Reply] = {}
+        self._cycles: dict[int, Iterator[Reply]] = {}
+        for reply in self._script.replies:
+            if reply.when is not None:
+                self._by_text.setdefault((reply.after_results, reply.when), reply)
+        for number in {reply.after_results for reply in self._script.replies if reply.when is None}:
+            self._cycles[number] = itertools.cycle(
+                [r for r in self._script.replies if r.when is None and r.after_results == number]
+            )
 
     @classmethod
     def from_settings(cls, script: str) -> "ScriptedProvider":
@@ -67,14 +77,10 @@ class ScriptedProvider:
         """Nothing to release."""
 
     def _choose(self, request: ChatRequest) -> Reply:
-        texts = _user_texts(request)
-        if texts and texts[-1] in self._by_text:
-            return self._by_text[texts[-1]]
-        if not self._cycle:
-            return Reply()
-        reply = self._cycle[self._cycled % len(self._cycle)]
-        self._cycled += 1
-        return reply
+        texts, results = _user_texts(request), _results(request)
+        if texts and (found := self._by_text.get((results, texts[-1]))):
+            return found
+        return next(self._cycles.get(results, iter(())), Reply())
 
     async def _before(self, reply: Reply, index: int) -> None:
         if self._gate is not None:
@@ -100,12 +106,20 @@ def default_answer(request: ChatRequest) -> str:
 def _deltas(reply: Reply, request: ChatRequest) -> Iterator[Chunk]:
     for word in _words(reply.reasoning):
         yield ReasoningChunk(word)
-    if reply.deltas is not None:
-        pieces = reply.deltas
-    else:
-        pieces = _words(default_answer(request) if reply.text is None else reply.text)
-    for piece in pieces:
+    for piece in _pieces(reply, request):
         yield TextChunk(piece)
+    before = sum(isinstance(part, ToolCall) for message in request.messages for part in message.parts)
+    for number, call in enumerate(reply.tool_calls, start=before + 1):
+        call_id = f"call_{number}" if call.call_id is None else call.call_id
+        yield ToolCallChunk(call_id, call.name, call.sent)
+
+
+def _pieces(reply: Reply, request: ChatRequest) -> list[str]:
+    if reply.deltas is not None:
+        return reply.deltas
+    if reply.text is not None:
+        return _words(reply.text)
+    return [] if reply.tool_calls else _words(default_answer(request))
 
 
 def _usage(reply: Reply, request: ChatRequest, deltas: int) -> UsageChunk:
@@ -121,6 +135,13 @@ def _words(text: str) -> list[str]:
 
 def _user_texts(request: ChatRequest) -> list[str]:
     return [message.text for message in request.messages if message.role is Role.USER]
+
+
+def _results(request: ChatRequest) -> int:
+    """TOOL messages after the last user message."""
+    roles = [message.role for message in request.messages]
+    last = max((at for at, role in enumerate(roles) if role is Role.USER), default=-1)
+    return roles[last + 1 :].count(Role.TOOL)
 
 
 def _cut(text: str) -> str:

@@ -3,9 +3,9 @@
 The names of the fields are those of stemma.kernel.v1.Config; enums are its numbers.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from functools import reduce
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial, reduce
 from typing import Any, Self
 
 from kernel.prompt.merge_patch import merge_patch, without_nulls
@@ -21,6 +21,9 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig(_Layer):
+    """`base_url` and `api_key` belong together: a layer that sets another `base_url` without a key has none.
+    The key is sealed wherever it is stored; both empty: none, whatever the layers below say."""
+
     provider: str | None = None
     name: str | None = None
     temperature: float | None = None
@@ -29,6 +32,8 @@ class ModelConfig(_Layer):
     stop: tuple[str, ...] = ()
     seed: int | None = None
     extra_json: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +130,8 @@ def with_value(config: Any, path: Sequence[str], value: Any) -> Any:
 def leaves(value: Any = Config(), prefix: str = "") -> list[str]:
     """The paths of every field that holds a value, in the order of the contract, without `cleared`."""
     found: list[str] = []
-    for field in fields(value):
-        inner, path = getattr(value, field.name), prefix + field.name
+    for each in fields(value):
+        inner, path = getattr(value, each.name), prefix + each.name
         if isinstance(inner, _Layer):
             found += leaves(inner, f"{path}.")
         elif path != "cleared":
@@ -135,21 +140,57 @@ def leaves(value: Any = Config(), prefix: str = "") -> list[str]:
 
 
 LISTS = frozenset(path for path in leaves() if isinstance(value_at(Config(), path), tuple))
+MODELS = tuple(path.removesuffix(".api_key") for path in leaves() if path.endswith(".api_key"))
+
+
+def with_models(config: Config, change: Callable[[str, ModelConfig], ModelConfig]) -> Config:
+    """The configuration with each of its models changed; `change` is told its path."""
+    for path in MODELS:
+        model: ModelConfig = value_at(config, path)
+        if (changed := change(path, model)) is not model:
+            config = with_value(config, path.split("."), changed)
+    return config
+
+
+def without_endpoints(config: Config) -> Config:
+    """The configuration as a file has it: where a conversation is sent is not for a file to say."""
+    nowhere = partial(replace, base_url=None, api_key=None)
+    return with_models(config, lambda _, model: nowhere(model) if model.base_url or model.api_key else model)
+
+
+def without_keys(config: Config) -> Config:
+    """The configuration as it may be recorded, or name something."""
+    return with_models(config, lambda _, model: replace(model, api_key=None) if model.api_key else model)
 
 
 def patched(current: Config, given: Config, paths: Sequence[str]) -> Config:
     """The current layer with what the paths name taken from the given one; "" names all of it.
 
-    A list that this gives is cleared no longer, and one that this clears is given no longer.
+    A list that this gives is cleared no longer, and one that this clears is given no longer. A key stays
+    with its address: who cannot read it can neither lose it by writing the rest back, nor send it elsewhere.
+    Who names a key alone brings its address with it.
     """
     changed = current
-    for path in paths:
+    new_keys = [path for path in paths if path.endswith(".api_key") and value_at(given, path)]
+    for path in (*paths, *(path.removesuffix("api_key") + "base_url" for path in new_keys)):
         names = path.split(".") if path else []
         changed = with_value(changed, names, reduce(getattr, names, given))
     newly = set(changed.cleared) - set(current.cleared)
     for path in newly:
         changed = with_value(changed, path.split("."), ())
+    changed = with_models(
+        changed, lambda path, model: _with_its_key(model, value_at(current, path), path, paths)
+    )
     return replace(changed, cleared=tuple(p for p in changed.cleared if not value_at(changed, p)))
+
+
+def _with_its_key(now: ModelConfig, before: ModelConfig, path: str, named: Sequence[str]) -> ModelConfig:
+    if now.base_url != before.base_url:
+        foreign = now.api_key is not None and now.api_key == before.api_key
+        return replace(now, api_key=None) if foreign else now
+    if now.api_key is None and f"{path}.api_key" not in named:
+        return replace(now, api_key=before.api_key)
+    return now
 
 
 def sources(layers: Sequence[tuple[str, Config]]) -> dict[str, str]:
@@ -172,15 +213,16 @@ def size(value: Any) -> int:
     if isinstance(value, tuple):
         return sum(size(item) for item in value)
     if hasattr(value, "__dataclass_fields__"):
-        return sum(size(getattr(value, field.name)) for field in fields(value))
+        return sum(size(getattr(value, each.name)) for each in fields(value))
     return 4
 
 
 def _over(above: Any, below: Any, cleared: frozenset[str], prefix: str) -> Any:
     values = {}
-    for field in fields(above):
-        name = field.name
+    for name in (each.name for each in fields(above)):
         values[name] = _field(getattr(above, name), getattr(below, name), cleared, prefix + name)
+    if isinstance(above, ModelConfig) and above.base_url is not None:
+        values["api_key"] = above.api_key
     return type(above)(**values)
 
 
@@ -196,6 +238,9 @@ def _field(above: Any, below: Any, cleared: frozenset[str], path: str) -> Any:
 
 def _speaks(layer: Config, path: str) -> bool:
     value = value_at(layer, path)
+    if value is None and path.endswith(".api_key"):
+        # Who names the address says that it has no key.
+        return value_at(layer, path.removesuffix("api_key") + "base_url") is not None
     return path in layer.cleared or (bool(value) if isinstance(value, tuple) else value is not None)
 
 

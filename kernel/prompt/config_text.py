@@ -13,6 +13,7 @@ from kernel.prompt.config import (
     PipelineConfig,
     PipelineStage,
     Tool,
+    without_keys,
 )
 
 _STAGES = ("director", "narrator", "verifier", "memory")
@@ -38,8 +39,8 @@ def config_from_text(text: str) -> Config:
 
 
 def override_name(overrides: Config) -> str:
-    """A call's layer, by its content: equal ones have one name."""
-    return sha256(config_text(overrides).encode()).hexdigest()[:16]
+    """A call's layer, by its content without keys: equal ones have one name."""
+    return sha256(config_text(without_keys(overrides)).encode()).hexdigest()[:16]
 
 
 def _values(value: Any) -> Any:

@@ -8,7 +8,7 @@ as blocks, each stored once a session.
 from dataclasses import dataclass
 from hashlib import sha256
 
-from kernel.prompt.config import Config
+from kernel.prompt.config import Config, without_keys
 from kernel.prompt.config_text import config_text
 from kernel.prompt.memory import NO_MEMORY, MemoryBlock, MemoryRef
 from kernel.strict_json import dumps
@@ -39,7 +39,7 @@ class PromptRecord:
 
 def options_text(config: Config) -> str:
     """The part of an effective configuration that decides how a context is used and trimmed."""
-    return config_text(Config(model=config.model, budget=config.budget))
+    return config_text(without_keys(Config(model=config.model, budget=config.budget)))
 
 
 @dataclass(frozen=True, slots=True)

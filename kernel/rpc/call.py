@@ -31,9 +31,10 @@ class Authenticator(Protocol):
 
 
 class LocalAuthenticator:
-    """The off mode: everybody is the owner of the tenant `local`. For loopback only."""
+    """The off mode: everybody is the owner of the tenant `local`, and may speak as a service. For loopback
+    only."""
 
-    _LOCAL = Identity("local", "local", frozenset({"owner"}))
+    _LOCAL = Identity("local", "local", frozenset({"owner", "service"}))
 
     async def authenticate(self, metadata: Metadata, method: str) -> Identity:
         return self._LOCAL

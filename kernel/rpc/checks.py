@@ -18,6 +18,7 @@ _T = TypeVar("_T")
 
 _HEX = "[0-9a-fA-F]"
 _UUID = re.compile(f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}")
+_POSITION = re.compile(r"([1-9][0-9]{0,17})\.([0-9]{1,18})")
 _ZERO = "00000000-0000-0000-0000-000000000000"
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -112,6 +113,16 @@ def page_size(value: int, default: int = 100, maximum: int = 1_000, field: str =
     if value < 0:
         raise invalid(field, "must not be negative")
     return min(value, maximum) or default
+
+
+def run_position(value: str, field: str) -> tuple[int, int]:
+    """A position of a run, `<epoch>.<seq>`; empty is the one before its first frame, (0, 0)."""
+    if not value:
+        return 0, 0
+    match = _POSITION.fullmatch(value)
+    if match is None:
+        raise invalid(field, "must be a position of a run: <epoch>.<seq>")
+    return int(match[1]), int(match[2])
 
 
 def enum_field(value: int, enum: EnumDescriptor | EnumWrapper, field: str, default: int | None = None) -> int:

@@ -113,7 +113,8 @@ class Exchange:
             raise _invalid(f"The request is not a valid {name}.") from None
 
     async def accept(self) -> None:
-        """Sends the headers, with the mark that nothing was refused; once. Raises ClientGone."""
+        """Sends the headers, with the mark that nothing was refused, unless they were sent. Raises
+        ClientGone."""
         if self._accepted:
             return
         self._accepted = True
@@ -130,6 +131,8 @@ class Exchange:
         `stall_seconds`, and when the answers of all calls hold too much.
         """
         raw = self.encoded(response)
+        # The headers go with it.
+        self._accepted = True
         try:
             async with asyncio.timeout(self.stall_seconds) as timer:
                 await self.context.write(raw)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kernel.errors import Exhausted
 from kernel.prompt.assemble import INPUT, PENDING, Context, Selection, Turn, render, select
 from kernel.prompt.config import Config
+from kernel.prompt.pairing import settle
 from kernel.prompt.record import PromptRecord, options_text
 from kernel.prompt.tokens import ESTIMATE
 from kernel.runs.head import NO_HEAD, Head, head_of
@@ -49,8 +50,9 @@ async def assemble(
 ) -> Assembled:
     """The messages for the path to `place`, and why each is there.
 
-    Reads the path's facts, chooses, and then only the bodies that were chosen. RESOURCE_EXHAUSTED
-    `LIMIT` when they exceed `max_bytes`; DATA_LOSS when a stored page fails its digest.
+    Reads the path's facts, chooses, reads only the bodies that were chosen, and pairs the calls and
+    results of tools in them. RESOURCE_EXHAUSTED `LIMIT` when they exceed `max_bytes`; DATA_LOSS when a
+    stored page fails its digest.
     """
     effective = await configs.of_session(tx, session, overrides)
     config = effective.config
@@ -58,8 +60,11 @@ async def assemble(
     outlines, turns = await turns_of(tx, session, place)
     recency = {outline.floor_id: outline.depth for outline in outlines}
     head = head_of(codec, config, visible, recency)
-    selection = select(turns, config.budget, head.system, head.memory)
-    context = await joined(tx, session, place, outlines, selection, head, max_bytes)
+    chosen = select(turns, config.budget, head.system, head.memory)
+    bodies = await bodies_of(tx, session, place, outlines, chosen, max_bytes)
+    selection = settle(turns, chosen, config.budget, bodies, codec, head.system, head.memory)
+    context = render(selection, bodies, head.system, head.memory)
+    refuse_too_large(len(context.blob), max_bytes)
     on_path = place.end.path_tokens + (
         sum(page.tokens for page in place.pending) if place.pending_stored else 0
     )
@@ -93,26 +98,35 @@ def record_of(assembled: Assembled, floor: Floor) -> PromptRecord:
 
 
 async def turns_of(tx: ContextReads, session: Session, place: Place) -> tuple[list[FloorOutline], list[Turn]]:
-    """The path's floors, and all turns: theirs, then those of the place itself."""
-    outlines = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
+    """The path's floors, after those of the prefix, by depth from 1 on; and all turns: theirs, then those of
+    the place itself."""
+    before = await tx.prefix_outline(session.session_id)
+    own = await tx.path_outline(session.session_id, place.end.place, 1, place.end.place.depth)
+    outlines = before + [one._replace(depth=one.depth + len(before)) for one in own] if before else own
     return outlines, [Turn(outline.floor_id, outline.pages) for outline in outlines] + _extra_turns(place)
 
 
-async def joined(
+async def bodies_of(
     tx: ContextReads,
     session: Session,
     place: Place,
     outlines: Sequence[FloorOutline],
     selection: Selection,
-    head: Head,
     max_bytes: int,
-) -> Context:
-    """The chosen messages. Reads only their bodies; errors as those of `assemble`."""
+) -> dict[str, bytes]:
+    """The stored blobs of the chosen messages, by page id; errors as those of `assemble`."""
     chosen = selection.page_ids
     kept = [o for o in outlines if any(page.page_id in chosen for page in o.pages)]
-    _refuse_too_large(kept, max_bytes)
-    bodies = await _bodies(tx, session, place, kept)
-    return render(selection, bodies, head.system, head.memory)
+    refuse_too_large(sum(page.size for outline in kept for page in outline.pages), max_bytes)
+    return await _bodies(tx, session, place, kept, len(outlines) - place.end.place.depth)
+
+
+def refuse_too_large(size: int, max_bytes: int) -> None:
+    """RESOURCE_EXHAUSTED `LIMIT` for a context of more bytes."""
+    if size > max_bytes:
+        raise Exhausted(
+            "LIMIT", f"The context would exceed {max_bytes // 1024**2} MiB: set budget.max_input_tokens."
+        )
 
 
 def _extra_turns(place: Place) -> list[Turn]:
@@ -125,20 +139,17 @@ def _extra_turns(place: Place) -> list[Turn]:
     return turns
 
 
-def _refuse_too_large(kept: Sequence[FloorOutline], max_bytes: int) -> None:
-    if sum(page.size for outline in kept for page in outline.pages) > max_bytes:
-        raise Exhausted(
-            "LIMIT", f"The context would exceed {max_bytes // 1024**2} MiB: set budget.max_input_tokens."
-        )
-
-
 async def _bodies(
-    tx: ContextReads, session: Session, place: Place, kept: Sequence[FloorOutline]
+    tx: ContextReads, session: Session, place: Place, kept: Sequence[FloorOutline], prefix: int
 ) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    if kept:
-        found = await tx.path_bodies(session.session_id, place.end.place, kept[0].depth, kept[-1].depth)
-    bodies = found | {page.page_id: page.content.blob for page in place.pending}
+    """By page id. The first `prefix` floors of what is kept count from the prefix's first."""
+    bodies = {page.page_id: page.content.blob for page in place.pending}
+    first, last = (kept[0].depth, kept[-1].depth) if kept else (1, 0)
+    if first <= min(last, prefix):
+        bodies.update(await tx.prefix_bodies(session.session_id, first, min(last, prefix)))
+    if last > prefix:
+        own_first = max(1, first - prefix)
+        bodies.update(await tx.path_bodies(session.session_id, place.end.place, own_first, last - prefix))
     if place.given is not None:
         bodies[INPUT] = place.given.blob
     return bodies

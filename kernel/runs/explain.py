@@ -4,11 +4,20 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kernel.errors import DataLoss
-from kernel.prompt.assemble import MEMORY, Entry, lay_out
+from kernel.prompt.assemble import MEMORY, Entry, lay_out, render
 from kernel.prompt.config import Config
 from kernel.prompt.config_text import config_from_text
+from kernel.prompt.pairing import paired
 from kernel.prompt.record import PromptRecord
-from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble, joined, turns_of
+from kernel.runs.context import (
+    MAX_CONTEXT_BYTES,
+    Assembled,
+    Place,
+    assemble,
+    bodies_of,
+    refuse_too_large,
+    turns_of,
+)
 from kernel.runs.head import Head
 from kernel.tree.blob import split
 from kernel.tree.model import Floor
@@ -45,23 +54,28 @@ async def explain(tx: ReadTx, codec: Codec, floor_id: str, max_bytes: int = MAX_
     if record is None:
         assembled = await assemble(tx, codec, session, NO_CONFIG, place, max_bytes)
     else:
-        assembled = await _rebuilt(tx, session, place, record, max_bytes)
+        assembled = await _rebuilt(tx, codec, session, place, record, max_bytes)
     return Explained(floor, record is not None, assembled, config_from_text(assembled.options))
 
 
 async def _rebuilt(
-    tx: ReadTx, session: Session, place: Place, record: PromptRecord, max_bytes: int
+    tx: ReadTx, codec: Codec, session: Session, place: Place, record: PromptRecord, max_bytes: int
 ) -> Assembled:
     head = Head(record.system, record.memory, record.missing)
     outlines, turns = await turns_of(tx, session, place)
-    selection = lay_out(turns, record.dropped, head.system, head.memory)
-    context = await joined(tx, session, place, outlines, selection, head, max_bytes)
+    stored = lay_out(turns, record.dropped, head.system, head.memory)
+    bodies = await bodies_of(tx, session, place, outlines, stored, max_bytes)
+    context = render(paired(turns, stored, bodies, codec), bodies, head.system, head.memory)
+    if context.digest != record.context_digest:
+        # The digest also tells a context of the time before calls were paired: it was sent as it is stored.
+        context = render(stored, bodies, head.system, head.memory)
     if context.digest != record.context_digest:
         raise DataLoss(
             "DIGEST_MISMATCH",
             "The context is no longer what the model was sent: run `stemma verify`.",
             {"floor_id": record.floor_id},
         )
+    refuse_too_large(len(context.blob), max_bytes)
     return Assembled(
         context,
         record.tokens_abandoned,
@@ -100,14 +114,15 @@ async def diff(tx: ReadTx, codec: Codec, left_floor_id: str, right_floor_id: str
 
 
 def _by_identity(assembled: Assembled) -> dict[tuple[str, str, int], Entry]:
-    """Entries by what makes two of them the same message: a page's message by its id, all else by its
-    text. One that stands twice counts twice."""
+    """Entries by what makes two of them the same message: a page's message by its id and whether it is sent
+    as it is stored, all else by its text. One that stands twice counts twice."""
     frames = {"": split(assembled.head.system.blob) if assembled.head.system else []}
     frames[MEMORY] = split(assembled.head.memory.blob)
     found: dict[tuple[str, str, int], Entry] = {}
     times: Counter[tuple[str, str]] = Counter()
     for entry in assembled.context.selection.entries:
-        text = "" if entry.message_id else frames[entry.page_id][entry.index].hex()
+        frame = entry.written or (b"" if entry.message_id else frames[entry.page_id][entry.index])
+        text = frame.hex()
         same = (entry.message_id or entry.memory_id, text)
         found[*same, times[same]] = entry
         times[same] += 1

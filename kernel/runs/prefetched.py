@@ -7,6 +7,7 @@ from kernel.errors import NotFound
 from kernel.tree.model import Floor, FloorOutline, MessageFacts, PageOutline, Place
 from kernel.tree.places import Chain, Link, clipped
 from kernel.verbs.path_store import MAX_BODY, Basis, ContextReads, ContextRows, PathSource, bodies
+from kernel.verbs.prefix_store import NoPrefix
 from kernel.verbs.records import Project
 from kernel.verbs.state_store import NO_LAYER, LiveLayer, Written
 
@@ -40,8 +41,8 @@ def _no_facts(packed: bytes) -> tuple[MessageFacts, ...]:
     return ()
 
 
-class Prefetched:
-    """`ContextReads` for one path. NOT_FOUND when it is erased meanwhile."""
+class Prefetched(NoPrefix):
+    """`ContextReads` for one path of a session without a prefix. NOT_FOUND when it is erased meanwhile."""
 
     def __init__(
         self, source: PathSource, basis: Basis, chain: Chain, most: int, state: ContextReads | None

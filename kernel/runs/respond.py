@@ -4,16 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kernel.errors import FailedPrecondition, NotFound, Unavailable, invalid
-from kernel.generation import events, runner
-from kernel.generation.hub import RunHub
-from kernel.generation.live import EPOCH, LiveRun
-from kernel.generation.provider import ChatRequest, FailureReason
-from kernel.generation.registry import Providers
+from kernel.errors import NotFound, Unavailable, invalid
+from kernel.generation.events import Started
+from kernel.generation.live import LiveRun
 from kernel.prompt.config import Config
 from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble, record_of
-from kernel.runs.shown import ShownRun
-from kernel.runs.sink import StoreSink
+from kernel.runs.plan import Candidate, Plan, plan_text
+from kernel.runs.start import Begin, Generation, start
+from kernel.tree.message import ToolCall
 from kernel.tree.model import Branch, Floor, FloorState, PageContent, Slot
 from kernel.verbs import configs
 from kernel.verbs.answers import before, last_message
@@ -55,14 +53,14 @@ Action = Input | Edited | Regenerated | Resumed
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
-    """What runs need besides the tree: the providers, the runs of this process, its name."""
+class Wish:
+    """How the run is to be: `overrides` over the session's configuration; `hold`: do not commit;
+    `candidates`, one for each page, at least one."""
 
-    providers: Providers
-    hub: RunHub
-    sinks: dict[str, StoreSink]
-    owner: str
-    limits: runner.RunLimits
+    overrides: Config
+    candidates: tuple[Candidate, ...] = (Candidate(),)
+    hold: bool = False
+    ends_with_caller: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +68,18 @@ class _Opened:
     run: Run
     before: str
     last_input: str
-    # Bytes that the output may take beside the input.
-    room: int
-    assembled: Assembled
-    config: Config
+    begin: Begin
 
 
 @dataclass(frozen=True, slots=True)
 class Responding:
-    """A run to watch: live in this process, or its last frames. `before` is the id of the message
-    before its floor's first, `last_input` that of its input's last, if it has an input."""
+    """A run to watch. `before` is the id of the message before its floor's first, `last_input` that of its
+    input's last, if it has an input. `live`: it was started by this call, and is watched here."""
 
-    run_id: str
-    floor_id: str
+    run: Run
     before: str
     last_input: str
-    live: LiveRun | None
-    frames: Sequence[events.Frame] = ()
+    live: LiveRun | None = None
 
 
 @dataclass(slots=True)
@@ -113,34 +106,26 @@ class _Opening:
 
 
 async def respond(
-    env: Env,
-    generation: Generation,
-    write: Write,
-    target: Target,
-    action: Action,
-    overrides: Config,
-    *,
-    ends_with_caller: bool = False,
+    env: Env, generation: Generation, write: Write, target: Target, action: Action, wish: Wish
 ) -> Responding:
-    """The run, or the last frames of one that has ended and is no longer here.
+    """The run that the request names: started, or joined by a repeat.
 
-    Everything that can be refused is refused before a floor is opened. A repeat of the request
-    joins its run. With `ends_with_caller`, a call that is cancelled in here cancels the run that it
-    opens; from the return on, that is the caller's to do.
+    Everything that can be refused is refused before a floor is opened. With `ends_with_caller`, a call
+    that is cancelled in here cancels the run that it opens; from the return on, that is the caller's to do.
     """
     if not isinstance(action, Input):
         session_id = await session_of_floor(env, write, action.floor_id, target.session_id)
         target = replace(target, session_id=session_id)
 
-    opening = _Opening(ends_with_caller)
+    opening = _Opening(wish.ends_with_caller)
 
     async def attempt(tx: WriteTx) -> _Opened | str:
         session = await tx.lock_session(target.session_id)
         answer = await tx.answer(write.request)
         if answer is not None:
             return answer.run_id
-        opened = await _open(tx, env, generation, write, writable(session), target, action, overrides)
-        tx.after_commit(lambda: opening.started(_start(env, generation, write, opened)))
+        opened = await _open(tx, env, generation, write, writable(session), target, action, wish)
+        tx.after_commit(lambda: opening.started(start(env, generation, opened.begin)))
         return opened
 
     try:
@@ -149,9 +134,18 @@ async def respond(
         opening.caller_left()
         raise
     if isinstance(opened, str):
-        return await _join(env, generation, write, opened)
-    run = opened.run
-    return Responding(run.run_id, run.floor_id, opened.before, opened.last_input, opening.live)
+        return await watched(env, write.caller.tenant_id, opened)
+    return Responding(opened.run, opened.before, opened.last_input, opening.live)
+
+
+async def watched(env: Env, tenant_id: str, run_id: str) -> Responding:
+    """A run with what its frames need; NOT_FOUND when there is none."""
+    async with env.store.reading(tenant_id) as tx:
+        run = await tx.run(run_id)
+        floor = await tx.floor(run.floor_id) if run else None
+        if run is None or floor is None:
+            raise NotFound("run")
+        return Responding(run, await before(tx, floor), _last_input(floor))
 
 
 async def _open(
@@ -162,14 +156,15 @@ async def _open(
     session: Session,
     target: Target,
     action: Action,
-    overrides: Config,
+    wish: Wish,
 ) -> _Opened:
     if not generation.hub.accepting:
         raise Unavailable("UNAVAILABLE", "The server is stopping. Retry with the same request_id.")
-    config = (await configs.of_session(tx, session, overrides)).config
-    generation.providers.get(config.model.provider)
+    config = (await configs.of_session(tx, session, wish.overrides)).config
+    generation.providers.of(config.model, write.caller.tenant_id)
     run_id = env.new_id()
     floor, parent, branch, opens = await _floor(tx, env, write, session, target, action)
+    standing = await generation.standing(tx, action.floor_id) if isinstance(action, Regenerated) else ()
     stored = isinstance(action, Resumed)
     floor = replace(floor, state=FloorState.GENERATING, run_id=run_id)
     room = MAX_SHOWN - _FRAMING - shown_size([floor.input])
@@ -177,16 +172,42 @@ async def _open(
         raise invalid("input", "leaves no room for an answer: both sides of a floor take at most 3.9 MiB")
     pending = [floor.input] if floor.input is not None else []
     place = Place(parent, floor.floor_id, pending, stored or isinstance(action, Regenerated))
-    assembled = await assemble(tx, env.codec, session, overrides, place, MAX_CONTEXT_BYTES)
+    assembled = await assemble(tx, env.codec, session, wish.overrides, place, MAX_CONTEXT_BYTES)
     if stored:
         await tx.update_pending(floor)
     else:
         await open_pending(tx, env, session, branch, floor, opens)
-    run = Run(
+    pages = tuple(replace(candidate, page_id=env.new_id()) for candidate in wish.candidates)
+    plan = Plan(pages, config, wish.hold or len(pages) > 1, room)
+    run = _run(env, generation, floor, run_id, plan)
+    await tx.insert_run(run)
+    # With the floor, not with its end: whatever ends the run, also a crash, finds what it was sent.
+    await tx.insert_prompt(record_of(assembled, floor))
+    await tx.record(write.request, Answer(session.session_id, floor.floor_id, run_id=run_id))
+    context = assembled.context
+    begin = Begin(
+        write.caller.tenant_id,
+        run,
+        plan,
+        env.codec.messages(context.blob),
+        context.selection.tokens_in,
+        _started(assembled, standing),
+    )
+    return _Opened(run, await before(tx, floor), _last_input(floor), begin)
+
+
+def _started(assembled: Assembled, standing: Sequence[ToolCall]) -> Started:
+    context = assembled.context
+    left_out = len(context.selection.left_out)
+    return Started(context.digest, context.selection.tokens_in, left_out, tuple(standing))
+
+
+def _run(env: Env, generation: Generation, floor: Floor, run_id: str, plan: Plan) -> Run:
+    return Run(
         run_id=run_id,
-        session_id=session.session_id,
+        session_id=floor.session_id,
         floor_id=floor.floor_id,
-        page_id=env.new_id(),
+        page_id=plan.pages[0].page_id,
         state=RunState.RUNNING,
         failure_reason="",
         usage=None,
@@ -195,12 +216,8 @@ async def _open(
         branch=None,
         create_time=env.clock(),
         end_time=None,
+        plan=plan_text(plan),
     )
-    await tx.insert_run(run)
-    # With the floor, not with its end: whatever ends the run, also a crash, finds what it was sent.
-    await tx.insert_prompt(record_of(assembled, floor))
-    await tx.record(write.request, Answer(session.session_id, floor.floor_id, run_id=run_id))
-    return _Opened(run, await before(tx, floor), _last_input(floor), room, assembled, config)
 
 
 async def _floor(
@@ -239,70 +256,5 @@ async def _resumed(tx: WriteTx, target: Target, action: Resumed) -> tuple[Floor,
     return floor, parent, branch, False
 
 
-def _start(env: Env, generation: Generation, write: Write, opened: _Opened) -> LiveRun:
-    run, context = opened.run, opened.assembled.context
-    live = ShownRun(run.run_id, run.floor_id)
-    sink = StoreSink(env, write.caller.tenant_id, live, context.selection.tokens_in)
-    generation.sinks[run.run_id] = sink
-    request = ChatRequest(env.codec.messages(context.blob), opened.config.model)
-    provider = generation.providers.get(opened.config.model.provider)
-    started = events.Started(context.digest, context.selection.tokens_in, len(context.selection.left_out))
-
-    async def drive() -> None:
-        try:
-            await runner.run(
-                live,
-                provider,
-                request,
-                sink,
-                started=started,
-                page_id=run.page_id,
-                limits=replace(generation.limits, max_bytes=min(generation.limits.max_bytes, opened.room)),
-            )
-        finally:
-            generation.sinks.pop(run.run_id, None)
-
-    return generation.hub.start(live, drive())
-
-
-async def _join(env: Env, generation: Generation, write: Write, run_id: str) -> Responding:
-    # Looked up first: a run that ends in between is in the hub still.
-    live = generation.hub.get(run_id)
-    async with env.store.reading(write.caller.tenant_id) as tx:
-        run = await tx.run(run_id)
-        floor = await tx.floor(run.floor_id) if run else None
-        if run is None or floor is None:
-            raise NotFound("run")
-        previous = await before(tx, floor)
-    frames = () if live is not None else last_frames(run, floor)
-    return Responding(run_id, run.floor_id, previous, _last_input(floor), live, frames)
-
-
 def _last_input(floor: Floor) -> str:
     return last_message(replace(floor, output=None))
-
-
-def last_frames(run: Run, floor: Floor) -> Sequence[events.Frame]:
-    """How an ended run ended, at the positions it had; UNAVAILABLE while it runs elsewhere."""
-    ending: list[events.RunEvent]
-    match run.state:
-        case RunState.RUNNING:
-            raise Unavailable(
-                "UNAVAILABLE",
-                "The run is in another process, or being recovered. Retry with the same request_id.",
-            )
-        case RunState.COMMITTED:
-            assert floor.output is not None
-            assert run.branch is not None
-            ending = [events.PageCompleted(floor.output), events.FloorCommitted(floor, run.branch)]
-        case RunState.FAILED:
-            ending = [events.Failed(FailureReason(run.failure_reason), floor)]
-        case RunState.CANCELLED:
-            ending = [events.Cancelled(floor, run.branch)]
-    first = max(run.last_seq, len(ending)) - len(ending) + 1
-    return [events.Frame(EPOCH, first + offset, event) for offset, event in enumerate(ending)]
-
-
-def refuse_ended(run: Run) -> FailedPrecondition:
-    reason = "FLOOR_FAILED" if run.state is RunState.FAILED else "FLOOR_SEALED"
-    return FailedPrecondition(reason, "The run has ended.", {"run_id": run.run_id, "state": run.state.value})

@@ -1,18 +1,20 @@
 """A live run whose floor others may end: what its watchers were shown is then exactly what is stored."""
 
-from kernel.generation.events import Frame, ReasoningDelta, RunEvent, TextDelta
+from typing import Any
+
+from kernel.generation.events import RunEvent, is_last
 from kernel.generation.live import LiveRun
 
 
 class ShownRun(LiveRun):
     """A run that can be held while somebody decides about its floor.
 
-    Who abandons a floor stores what was shown so far, and commits a moment later. Text that comes in
+    Who abandons a floor stores what was shown so far, and commits a moment later. What comes in
     between waits: it is shown when nothing came of it, and dropped when the floor has ended.
     """
 
-    def __init__(self, run_id: str, floor_id: str) -> None:
-        super().__init__(run_id, floor_id)
+    def __init__(self, run_id: str, floor_id: str, **more: Any) -> None:
+        super().__init__(run_id, floor_id, **more)
         self._holds = 0
         self._waiting: list[RunEvent] = []
         self._given_up = False
@@ -33,19 +35,20 @@ class ShownRun(LiveRun):
         self._waiting.clear()
         self.cancel(keep=False)
 
-    def publish(self, event: RunEvent) -> Frame:
-        """As `LiveRun.publish`; text may wait, or be dropped: then the newest frame is given back."""
-        if not isinstance(event, TextDelta | ReasoningDelta):
+    def publish(self, event: RunEvent) -> None:
+        """As `LiveRun.publish`; all but an end may wait, or be dropped."""
+        if is_last(event):
             # An end that was reached while the run is held: the other one has decided nothing.
             self._show()
-        elif self._given_up:
-            return self.frames[-1]
-        elif self._holds:
-            self._waiting.append(event)
-            return self.frames[-1]
-        return super().publish(event)
+            super().publish(event)
+        elif not self._given_up and not self._holds:
+            super().publish(event)
+        else:
+            self.so_far.apply(event)
+            if not self._given_up:
+                self._waiting.append(event)
 
     def _show(self) -> None:
         waiting, self._waiting = self._waiting, []
         for event in waiting:
-            super().publish(event)
+            self._append(event)

@@ -48,13 +48,14 @@ def answer(text: str) -> Answer:
         if values.get(name) is not None:
             values[name] = kind(**{key: _value(key, inner) for key, inner in values[name].items()})
     values["receipt"] = tuple(Erased(store, rows) for store, rows in values.get("receipt", ()))
+    values["waiting_calls"] = tuple(values.get("waiting_calls", ()))
     return Answer(**values)
 
 
 def words_of(answer: Answer) -> str | None:
     """The session whose erasure must blank the answer, too; None for one that holds only ids."""
     named = answer.branch is not None and answer.branch.name != "main"
-    said = named or answer.session is not None or answer.config_version is not None
+    said = named or answer.session is not None or answer.config_version is not None or answer.other
     return answer.session_id or None if said else None
 
 

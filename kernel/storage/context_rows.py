@@ -32,7 +32,7 @@ _TABLES: tuple[tuple[str, Sequence[Column[Any]]], ...] = (
 
 class ContextRowReads(PathRowReads):
     async def context_rows(self, session_id: str, links: Chain, most: int) -> ContextRows:
-        found = await self._floors(_COLUMNS, session_id, links, most)
+        found = await self._path_floors(_COLUMNS, session_id, links, most)
         found.sort(key=itemgetter(0))
         text = str if self._dialect == "postgresql" else id_text
         return ContextRows(found, text, rows.unpack_facts)

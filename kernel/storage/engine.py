@@ -54,16 +54,17 @@ def database_url(url: str) -> URL:
 
 
 class Engines:
-    """The reading and the writing side of one database."""
+    """The reading and the writing side of one database. With `scrub`, what is deleted from a SQLite file is
+    overwritten there; see `scrubbed`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, scrub: bool = False) -> None:
         self._url = database_url(url)
         self.dialect = self._url.get_backend_name()
         self._lock: TextIO | None = None
         # PostgreSQL's connections of the hot statements; SQLite has none of their own.
         self.hot: tuple[DriverPool, ...] = ()
         if self.dialect == "sqlite":
-            self._writer = _sqlite_engine(self._url, writer=True)
+            self._writer = _sqlite_engine(self._url, writer=True, scrub=scrub)
             self._reader = _sqlite_engine(self._url, writer=False)
         else:
             self._writer = self._reader = create_async_engine(
@@ -134,6 +135,19 @@ class Engines:
             async with (self._writer if writes else self._reader).connect() as checked_out:
                 yield SqliteThread((await checked_out.get_raw_connection()).driver_connection)
 
+    async def scrubbed(self) -> bool:
+        """Copies SQLite's log into the file and empties it, so that what was deleted is in neither. False
+        while a reader still needs the log. PostgreSQL has its own ways: vacuum, and its log's recycling."""
+        if self.dialect != "sqlite":
+            return True
+
+        def truncate(connection: sqlite3.Connection) -> bool:
+            busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            return busy == 0
+
+        async with self.driver() as connection:
+            return bool(await connection.run(truncate))
+
     async def close(self) -> None:
         await self._reader.dispose()
         await self._writer.dispose()
@@ -156,7 +170,7 @@ class SqliteThread:
         return result
 
 
-def _sqlite_engine(url: URL, writer: bool) -> AsyncEngine:
+def _sqlite_engine(url: URL, writer: bool, scrub: bool = False) -> AsyncEngine:
     engine = create_async_engine(
         url,
         pool_size=1 if writer else _SQLITE_READERS,
@@ -166,11 +180,13 @@ def _sqlite_engine(url: URL, writer: bool) -> AsyncEngine:
         hide_parameters=True,
     )
 
+    pragmas = [*(_PRAGMAS_WRITER if writer else _PRAGMAS_READER), *(["secure_delete=ON"] if scrub else [])]
+
     @event.listens_for(engine.sync_engine, "connect")
     def configure(connection: Any, _: Any) -> None:
         connection.isolation_level = None
         cursor = connection.cursor()
-        for pragma in _PRAGMAS_WRITER if writer else _PRAGMAS_READER:
+        for pragma in pragmas:
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 

@@ -5,17 +5,22 @@ from sqlalchemy import delete, select, update
 from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer_text
 from kernel.storage.prompt_writes import PromptWrites
+from kernel.storage.run_writes import RunWrites
 from kernel.storage.search_writes import SearchWrites
+from kernel.storage.staged_writes import StagedWrites
 from kernel.storage.state_writes import StateWrites
 from kernel.verbs.records import Answer, Erased, RunState, Session
 
 # What refers to floors before them, floors before segments, all before the session.
 _OF_SESSION = (
+    t.staged_write,
     t.left_leaf,
     t.branch,
     t.head_move,
     t.prompt,
     t.prompt_block,
+    t.run_chunk,
+    t.tool_call,
     t.run,
     t.page,
     t.state_copy,
@@ -25,14 +30,16 @@ _OF_SESSION = (
 )
 
 
-class ErasingWrites(StateWrites, PromptWrites, SearchWrites):
+class ErasingWrites(StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites):
     async def running_runs(self, session_id: str) -> list[str]:
         query = select(t.run.c.run_id).join(
             t.floor, (t.floor.c.tenant_id == t.run.c.tenant_id) & (t.floor.c.floor_id == t.run.c.floor_id)
         )
         where = self.where(t.floor, session_id=session_id)
-        found = await self.all(query.where(where, t.run.c.state == RunState.RUNNING.value))
-        return [row["run_id"] for row in found]
+        active = [state.value for state in RunState if state.active]
+        # Locked: what a process logs meanwhile would stand in the way of removing the run.
+        query = query.where(where, t.run.c.state.in_(active)).with_for_update(of=t.run)
+        return [row["run_id"] for row in await self.all(query)]
 
     async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:
         session_id = session.session_id

@@ -168,7 +168,7 @@ class PathRowReads(ABC):
         return sorted((Link(segment, low or 0, high) for segment, low, high in found), key=attrgetter("last"))
 
     async def path_rows(self, session_id: str, links: Chain, most: int) -> PathRows:
-        found = await self._floors(_columns(self._dialect), session_id, links, most)
+        found = await self._path_floors(_columns(self._dialect), session_id, links, most)
         found.sort(key=itemgetter(1))
         if self._dialect == "postgresql":
             return PathRows(found, str, _sent, _2000, _few, partial(_floor, session_id, _sent, _2000))
@@ -184,7 +184,7 @@ class PathRowReads(ABC):
             for parent, floor, ordinal, page, output in found
         ]
 
-    async def _floors(self, columns: str, session_id: str, links: Chain, most: int) -> list[PathRow]:
+    async def _path_floors(self, columns: str, session_id: str, links: Chain, most: int) -> list[PathRow]:
         """`columns`, of floors `f`; for `body`, `most` is what a body may have."""
         if not links:
             return []

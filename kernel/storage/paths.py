@@ -19,10 +19,13 @@ from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.storage.context_rows import ContextRowReads
 from kernel.storage.lookups import looked_up
+from kernel.storage.prefixes import PrefixReads
 from kernel.storage.projects import ProjectReads
 from kernel.storage.prompts import PromptReads
 from kernel.storage.reads import Reads
+from kernel.storage.runs import RunReads
 from kernel.storage.search import SearchReads
+from kernel.storage.staged import StagedReads
 from kernel.storage.states import StateReads
 from kernel.tree.model import Floor, FloorOutline, FloorState, Page, Place
 from kernel.tree.places import Segment
@@ -39,7 +42,17 @@ _OUTLINE = ("floor_id", "depth", "input_page_id", "input_facts", "output_page_id
 _SIBLING = ("floor_id", "ordinal", "input_page_id", "output_page_id")
 
 
-class PathReads(ContextRowReads, Reads, ProjectReads, StateReads, PromptReads, SearchReads):
+class PathReads(
+    ContextRowReads,
+    Reads,
+    ProjectReads,
+    StateReads,
+    PromptReads,
+    PrefixReads,
+    SearchReads,
+    RunReads,
+    StagedReads,
+):
     def _chain(self, session_id: str, place: Place, first: int) -> CTE:
         """(segment, low, high): the path to `place`, walked up only as far as depth `first`."""
         seg = t.segment

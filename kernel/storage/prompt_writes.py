@@ -36,7 +36,10 @@ class PromptWrites(Writes):
             "tokens_abandoned": record.tokens_abandoned,
             "context_digest": bytes.fromhex(record.context_digest),
         }
-        await self._run(self._insert(t.prompt, values))
+        statement = self.upsert(t.prompt).values(tenant_id=self._tenant, **values)
+        # A floor that was held may be written again: what its latest run was sent is kept.
+        keys = ["tenant_id", "session_id", "floor_id"]
+        await self._run(statement.on_conflict_do_update(index_elements=keys, set_=values))
 
 
 def _memory_block(memory: MemoryBlock) -> Block | None:

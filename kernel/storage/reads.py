@@ -13,7 +13,7 @@ from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer
 from kernel.storage.types import Id, Time
 from kernel.tree.model import Branch, Floor, HeadMove, Page, Place
-from kernel.verbs.records import Answer, PlacedEvent, Request, Run, Session, SessionOrder
+from kernel.verbs.records import Answer, PlacedEvent, Request, Session, SessionOrder
 from kernel.verbs.store import SessionFilter
 
 # Beside a floor's columns, some of which have the same names.
@@ -135,15 +135,6 @@ class Reads(Scoped):
             query = query.where(t.head_move.c.number < before)
         query = query.order_by(t.head_move.c.number.desc()).limit(limit)
         return [(row["number"], rows.head_move(row)) for row in await self.all(query)]
-
-    async def run(self, run_id: str) -> Run | None:
-        row = await self.one(select(t.run).where(self.where(t.run, run_id=run_id)))
-        return row and rows.run(row)
-
-    async def run_of_floor(self, floor_id: str) -> Run | None:
-        floor_run = select(t.floor.c.run_id).where(self.where(t.floor, floor_id=floor_id)).scalar_subquery()
-        row = await self.one(select(t.run).where(self.where(t.run), t.run.c.run_id == floor_run))
-        return row and rows.run(row)
 
     async def events(self, project_id: str, after: int, limit: int) -> list[PlacedEvent]:
         query = (

@@ -34,7 +34,9 @@ from kernel.verbs.records import Event, PlacedEvent, Run, RunState, Session, Ses
 Row = Mapping[Any, Any]
 
 _FACT = struct.Struct("<BI")
-_HIDDEN = 0x80
+# Beside the role. Rows from before tools have no `plain`, whatever they hold: so they are looked at.
+_HIDDEN, _PLAIN = 0x80, 0x40
+_ROLE = ~(_HIDDEN | _PLAIN)
 
 _BODIES = {"input_blob", "input_facts", "output_blob", "output_facts", "effects"}
 FLOOR_COLUMNS = [c for c in t.floor.c if c.name not in ("tenant_id", "parent_depth")]
@@ -42,14 +44,17 @@ FLOOR_COLUMNS_WITHOUT_BODIES = [c for c in FLOOR_COLUMNS if c.name not in _BODIE
 
 
 def pack_facts(facts: tuple[MessageFacts, ...]) -> bytes:
-    return b"".join(_FACT.pack(f.role | (_HIDDEN if f.hidden else 0), f.tokens) for f in facts)
+    return b"".join(
+        _FACT.pack(f.role | (_HIDDEN if f.hidden else 0) | (_PLAIN if f.plain else 0), f.tokens)
+        for f in facts
+    )
 
 
 # Most pages hold one message, of a role and some hundred tokens: a path has the same ones many times.
 @lru_cache(maxsize=4096)
 def unpack_facts(packed: bytes) -> tuple[MessageFacts, ...]:
     return tuple(
-        MessageFacts(Role(head & ~_HIDDEN), bool(head & _HIDDEN), tokens)
+        MessageFacts(Role(head & _ROLE), bool(head & _HIDDEN), tokens, bool(head & _PLAIN))
         for head, tokens in _FACT.iter_unpack(packed)
     )
 
@@ -305,6 +310,11 @@ def run(row: Row) -> Run:
         branch_from_text(row["branch"]),
         row["create_time"],
         row["end_time"],
+        row["epoch"],
+        row["plan"],
+        row["asked"],
+        row["wait_time"],
+        row["logged"],
     )
 
 
@@ -322,6 +332,11 @@ def run_values(run: Run) -> dict[str, Any]:
         "branch": branch_text(run.branch),
         "create_time": run.create_time,
         "end_time": run.end_time,
+        "epoch": run.epoch,
+        "plan": run.plan,
+        "asked": run.asked,
+        "wait_time": run.wait_time,
+        "logged": run.logged,
     }
 
 

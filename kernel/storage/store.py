@@ -14,6 +14,7 @@ from kernel.storage.erasure import ErasingWrites
 from kernel.storage.failures import Conflict, Retry, unavailable
 from kernel.storage.glances import SqlGlances
 from kernel.storage.paths import PathReads
+from kernel.storage.run_log import SqlRunLog
 from kernel.storage.turns import Turns
 from kernel.verbs.path_store import PathSource
 from kernel.verbs.records import AppendRecord, Outcome, PlaceTaken
@@ -27,6 +28,10 @@ _TRIES = 8
 class SqlStore:
     """`kernel.verbs.store.Store` on either engine."""
 
+    # What a transaction can do; a service with tables of its own adds to them.
+    reads: type[PathReads] = PathReads
+    writes: type[ErasingWrites] = ErasingWrites
+
     def __init__(self, engines: Engines, clock: Callable[[], datetime]) -> None:
         self._engines = engines
         self._clock = clock
@@ -37,11 +42,12 @@ class SqlStore:
         self.after_events: list[Callable[[str], None]] = []
         # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
         self._turns = Turns(everyone=engines.dialect == "sqlite")
+        self.run_log = SqlRunLog(engines, self._turns)
 
     @asynccontextmanager
     async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:
         async with self._engines.reading() as connection:
-            yield PathReads(connection, tenant_id)
+            yield self.reads(connection, tenant_id)
 
     @asynccontextmanager
     async def glances(self, tenant_id: str) -> AsyncIterator[PathSource]:
@@ -107,7 +113,7 @@ class SqlStore:
 
     async def _once(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
         async with self._engines.writing() as connection:
-            tx = ErasingWrites(connection, tenant_id, self._clock)
+            tx = self.writes(connection, tenant_id, self._clock)
             result = await work(tx)
             await tx.flush_events()
         for action in tx.committed:

@@ -27,7 +27,9 @@ from kernel.storage.columns import tenant_column as _tenant
 from kernel.storage.columns import text_column as _text
 from kernel.storage.columns import time_column as _time
 from kernel.storage.prompt_tables import prompt_tables
+from kernel.storage.run_tables import run_tables
 from kernel.storage.search_tables import search_tables
+from kernel.storage.staged_tables import staged_tables
 from kernel.storage.state_tables import state_tables
 from kernel.storage.types import Id, Time
 
@@ -304,6 +306,11 @@ run = Table(
     _text("branch"),
     _time("create_time"),
     _time("end_time", nullable=True),
+    Column("epoch", BigInteger, nullable=False, server_default="1"),
+    _text("plan"),
+    _text("asked"),
+    _time("wait_time", nullable=True),
+    Column("logged", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant_id", "run_id"),
     ForeignKeyConstraint(["tenant_id", "floor_id"], ["floor.tenant_id", "floor.floor_id"]),
     Index("run_floor_ix", "tenant_id", "floor_id"),
@@ -314,6 +321,15 @@ Index(
     sqlite_where=run.c.state == "running",
     postgresql_where=run.c.state == "running",
 )
+Index(
+    "run_waiting_ix",
+    run.c.wait_time,
+    sqlite_where=run.c.state == "waiting",
+    postgresql_where=run.c.state == "waiting",
+)
+# Ended runs whose log is to be removed.
+Index("run_logged_ix", run.c.end_time, sqlite_where=run.c.logged, postgresql_where=run.c.logged)
+run_chunk, tool_call = run_tables(metadata)
 
 # Which processes are alive: each renews its own row. No tenant: it holds nobody's data.
 process = Table(
@@ -376,3 +392,4 @@ event = Table(
 prompt, prompt_block = prompt_tables(metadata)
 state_copy, live_layer, live_value = state_tables(metadata)
 search_message, search_cursor = search_tables(metadata)
+staged_write = staged_tables(metadata)

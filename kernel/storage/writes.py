@@ -19,7 +19,7 @@ from kernel.storage.answer_rows import answer_text, words_of
 from kernel.storage.paths import PathReads
 from kernel.tree.model import Branch, Floor, FloorState, HeadMove, Page
 from kernel.tree.places import Chain
-from kernel.verbs.records import Answer, ConfigVersion, Event, Request, Run, Session
+from kernel.verbs.records import Answer, ConfigVersion, Event, Request, Session
 
 _PENDING = (FloorState.OPEN.value, FloorState.GENERATING.value)
 
@@ -205,14 +205,6 @@ class Writes(PathReads):
                     "move_time": move.move_time,
                 },
             )
-        )
-
-    async def insert_run(self, run: Run) -> None:
-        await self._run(self._insert(t.run, rows.run_values(run)))
-
-    async def update_run(self, run: Run) -> None:
-        await self._run(
-            update(t.run).where(self.where(t.run, run_id=run.run_id)).values(**rows.run_values(run))
         )
 
     async def record(self, request: Request, answer: Answer) -> None:

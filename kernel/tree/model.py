@@ -35,11 +35,15 @@ class FloorState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """What assembly needs to know of a message without reading it."""
+    """What assembly needs to know of a message without reading it.
+
+    `plain`: it is known to hold neither tool calls nor results; else whoever pairs them has to look.
+    """
 
     role: Role
     hidden: bool
     tokens: int
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

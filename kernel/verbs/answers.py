@@ -33,6 +33,7 @@ class Answered:
     session: Session | None = None
     config_version: ConfigVersion | None = None
     version: int = 0
+    other: str = ""
 
     @property
     def floor(self) -> Floor:
@@ -97,6 +98,7 @@ async def answered(tx: ReadTx, answer: Answer) -> Answered:
             session=answer.session,
             config_version=answer.config_version,
             version=answer.version,
+            other=answer.other,
         )
     stored = await tx.floor(answer.floor_id)
     if stored is None:

@@ -59,7 +59,7 @@ async def append_floor(env: Env, write: Write, target: Target, turn: Turn) -> An
         if isinstance(outcome, Reused):
             raise request_id_reused()
     # A repeat, a lost race, a fork, or a refusal: under the session's lock it is clear which.
-    return await _append_locked(env, write, target, turn)
+    return await append_under_lock(env, write, target, turn)
 
 
 async def _likely_head(env: Env, tenant_id: str, target: Target) -> KnownHead | None:
@@ -106,7 +106,10 @@ def _filled(env: Env, floor: Floor, turn: Turn) -> Floor:
     )
 
 
-async def _append_locked(env: Env, write: Write, target: Target, turn: Turn) -> Answered:
+async def append_under_lock(env: Env, write: Write, target: Target, turn: Turn) -> Answered:
+    """The same, always under the session's lock: for a session whose lock says more than the hot write looks
+    at."""
+
     async def work(tx: WriteTx, session: Session) -> Answer:
         branch = await free_branch(tx, env, session, target)
         parent = await head_floor(tx, branch)

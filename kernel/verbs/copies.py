@@ -23,7 +23,7 @@ async def copy_path(tx: WriteTx, env: Env, end: Floor, root: Floor) -> Floor:
     # By depth, for what names a floor above.
     ids = [root.floor_id]
     outlines = await tx.path_outline(end.session_id, end.place, 1, end.place.depth)
-    for first, last in _batches(outlines):
+    for first, last in batches(outlines, _BATCH_FLOORS, _BATCH_BYTES):
         copies: list[Floor] = []
         states: dict[str, str] = {}
         for floor in await tx.path(end.session_id, end.place, first, last):
@@ -37,11 +37,11 @@ async def copy_path(tx: WriteTx, env: Env, end: Floor, root: Floor) -> Floor:
     return parent
 
 
-def _batches(outlines: Sequence[FloorOutline]) -> Iterator[tuple[int, int]]:
-    """The first and the last depth of each round."""
+def batches(outlines: Sequence[FloorOutline], floors: int, max_bytes: int) -> Iterator[tuple[int, int]]:
+    """The first and the last depth of each round: at most so many floors with so many bytes, or one."""
     start, size = 0, 0
     for index, outline in enumerate(outlines):
-        full = index - start >= _BATCH_FLOORS or size + outline.size > _BATCH_BYTES
+        full = index - start >= floors or size + outline.size > max_bytes
         if full and index > start:
             yield outlines[start].depth, outlines[index - 1].depth
             start, size = index, 0

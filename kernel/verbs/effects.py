@@ -111,7 +111,7 @@ async def _depth(tx: ReadTx, parent: Floor, floor_id: str, index: int) -> int:
         or not on_path(chain, covered.place)
     ):
         raise invalid(f"effects.memory[{index}].covers_floor_id", "is no floor of this path")
-    return covered.place.depth
+    return await tx.prefix_depth(parent.session_id) + covered.place.depth
 
 
 async def seal_floor(tx: WriteTx, env: Env, session: Session, floor: Floor, parent: Floor) -> Floor:

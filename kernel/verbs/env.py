@@ -9,7 +9,7 @@ from kernel.errors import FailedPrecondition, NotFound
 from kernel.tree.message import Message
 from kernel.tree.model import PageContent, Role
 from kernel.verbs.known_heads import KnownHeads
-from kernel.verbs.records import Request, Session, SessionState
+from kernel.verbs.records import Chunk, Request, Run, Session, SessionState
 from kernel.verbs.store import ReadTx, Store, WriteTx
 
 MAIN = "main"
@@ -17,8 +17,11 @@ MAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
+    """`roles` of the caller in the tenant: what the policies of a service go by."""
+
     tenant_id: str
     principal: str
+    roles: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,23 @@ class Write:
     request: Request
 
 
-class LiveRuns(Protocol):
-    """The runs of this process, as far as the tree must know of them."""
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What a run has shown, for whoever ends it from outside: its pages that are worth keeping, by id, in
+    order; frames that the log must get with its end; and the epoch and position of its last frame."""
 
-    def partial(self, run_id: str) -> PageContent | None:
-        """What the run has shown so far; None when it has shown nothing or runs elsewhere."""
+    pages: tuple[tuple[str, PageContent], ...]
+    chunk: Chunk | None
+    epoch: int
+    last_seq: int
+
+
+class LiveRuns(Protocol):
+    """Runs that are active, as far as the tree must know of them."""
+
+    async def so_far(self, tx: ReadTx, run: Run) -> SoFar:
+        """Of a run of this process: what it has shown, and nothing more is shown until the transaction
+        is over. Of any other: what its log has, and the end takes it over. The run's row is locked."""
 
     def ended(self, run_id: str) -> None:
         """Its floor was ended by somebody else, durably: stop, and show that end."""
@@ -93,11 +108,19 @@ def restorable(session: Session | None) -> Session:
         raise NotFound("session")
     if session.project_archived:
         raise project_archived()
+    if session.ended:
+        raise draft_not_active(session.ended)
     return session
 
 
 def project_archived() -> FailedPrecondition:
     return FailedPrecondition("ARCHIVED", "The project is archived: restore it first.")
+
+
+def draft_not_active(state: str) -> FailedPrecondition:
+    return FailedPrecondition(
+        "DRAFT_NOT_ACTIVE", "The draft has ended, and takes no writes.", {"state": state}
+    )
 
 
 async def session_of_floor(env: Env, write: Write, floor_id: str, session_id: str = "") -> str:
@@ -122,9 +145,11 @@ __all__ = [
     "Env",
     "LiveRuns",
     "ReadTx",
+    "SoFar",
     "Target",
     "Write",
     "WriteTx",
+    "draft_not_active",
     "known_session",
     "project_archived",
     "restorable",

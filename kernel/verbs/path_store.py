@@ -8,6 +8,7 @@ from kernel.tree.digest import fails_its_digest, page_digest
 from kernel.tree.model import Floor, FloorOutline, MessageFacts, Place, Slot, Usage
 from kernel.tree.places import Chain, Link
 from kernel.tree.positions import Sibling
+from kernel.verbs.prefix_store import PrefixReads
 from kernel.verbs.records import Project, Session, Tip
 from kernel.verbs.state_store import LiveLayer, Written
 
@@ -89,7 +90,7 @@ def bodies(found: ContextRows) -> dict[str, bytes]:
     return read
 
 
-class ContextReads(Protocol):
+class ContextReads(PrefixReads, Protocol):
     """What a context is made of, as `ReadTx` has it."""
 
     async def project(self, project_id: str) -> Project | None: ...

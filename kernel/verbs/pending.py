@@ -1,9 +1,10 @@
 """The one pending floor of a branch: how it is opened, and how it fails."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kernel.errors import FailedPrecondition, floor_pending, head_moved
-from kernel.tree.model import Branch, Floor, FloorState, Page, Slot
+from kernel.tree.model import Branch, Floor, FloorState, Page, PageContent, Slot
 from kernel.verbs.env import Env, Target, WriteTx
 from kernel.verbs.moves import expect_head, known_branch
 from kernel.verbs.pages import MODEL, new_page, own_tokens, with_output
@@ -61,12 +62,10 @@ async def fail(
     run_end: RunState = RunState.CANCELLED,
 ) -> tuple[Floor, Branch]:
     """Ends a pending floor as FAILED, and its run with what that has shown so far."""
+    written = 0
     if floor.state is FloorState.GENERATING and floor.run_id:
-        partial = await _end_run(tx, env, floor, run_end, reason)
-        if partial is not None:
-            floor = with_output(floor, partial)
-            return await fail_floor(tx, env, session, floor, branch, reason, partial.tokens)
-    return await fail_floor(tx, env, session, floor, branch, reason)
+        floor, written = await _end_run(tx, env, floor, run_end, reason)
+    return await fail_floor(tx, env, session, floor, branch, reason, written)
 
 
 async def fail_floor(
@@ -92,16 +91,48 @@ async def fail_floor(
     return failed, await changed(tx, session, branch, left)
 
 
-async def _end_run(tx: WriteTx, env: Env, floor: Floor, end: RunState, reason: str) -> Page | None:
-    """Ends the floor's run, if it still runs. -> what it has shown, as a partial page"""
-    run = await tx.run(floor.run_id or "")
-    if run is None or run.state is not RunState.RUNNING:
-        return None
+async def keep_partials(
+    tx: WriteTx, floor: Floor, pages: Sequence[Page], *, show: bool = False
+) -> tuple[Floor, int]:
+    """Keeps what was written of a floor's pages, beside the candidates that it has. With `show`, and when
+    there is one, the first is shown as its output. -> the floor, and how many tokens are new"""
+    stored = [page for _, page in await tx.pages(floor.floor_id) if page.slot is Slot.OUTPUT]
+    known = {page.page_id for page in stored}
+    new = [page for page in pages if page.page_id not in known]
+    shown = next(iter((*stored, *new)), None) if show else None
+    if shown is not None:
+        floor = with_output(floor, shown)
+    for page in new:
+        # A lone page is the floor's own; several are versions, of which one is shown.
+        if shown is None or page is not shown or stored or len(new) > 1:
+            await tx.insert_page(floor.floor_id, floor.session_id, page)
+    return floor, sum(page.tokens for page in new)
+
+
+async def _end_run(tx: WriteTx, env: Env, floor: Floor, end: RunState, reason: str) -> tuple[Floor, int]:
+    """Ends the floor's run, if it is active, and keeps what it has shown as partial pages. -> the floor
+    with the first of them, and how many tokens are new"""
+    # Locked: what its process logs meanwhile would be seen, and not be on the page.
+    run = await tx.lock_run(floor.run_id or "")
+    if run is None or not run.state.active:
+        return floor, 0
+    so_far = await env.runs.so_far(tx, run)
+    if so_far.chunk is not None:
+        await tx.insert_chunk(run.session_id, so_far.chunk)
     why = reason if end is RunState.FAILED else ""
-    await tx.update_run(replace(run, state=end, failure_reason=why, end_time=env.clock()))
+    ended = replace(run, state=end, failure_reason=why, end_time=env.clock())
+    await tx.update_run(replace(ended, epoch=so_far.epoch, last_seq=so_far.last_seq))
     tx.after_commit(lambda: env.runs.ended(run.run_id))
-    shown = env.runs.partial(run.run_id)
-    return new_page(env, floor.floor_id, Slot.OUTPUT, shown, page_id=run.page_id, partial=True, source=MODEL)
+    pages = [
+        page
+        for page_id, content in so_far.pages
+        if (page := _partial(env, floor, page_id, content)) is not None
+    ]
+    return await keep_partials(tx, floor, pages, show=True)
+
+
+def _partial(env: Env, floor: Floor, page_id: str, content: PageContent) -> Page | None:
+    return new_page(env, floor.floor_id, Slot.OUTPUT, content, page_id=page_id, partial=True, source=MODEL)
 
 
 def refuse_sealed(floor: Floor) -> None:

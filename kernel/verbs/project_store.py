@@ -72,7 +72,8 @@ class ProjectWrites(Protocol):
     async def insert_pages(self, session_id: str, pages: Sequence[tuple[str, int, Page]]) -> None:
         """Versions of opened floors: (floor id, number, page)."""
 
-    async def running_runs(self, session_id: str) -> list[str]: ...
+    async def running_runs(self, session_id: str) -> list[str]:
+        """Ids of the active runs; locked, as by `lock_run`."""
 
     async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:
         """Removes a locked session with everything in it, blanks what its events and requests say, and

@@ -13,5 +13,5 @@ class PromptReads(Protocol):
 
 class PromptWrites(Protocol):
     async def insert_prompt(self, record: PromptRecord) -> None:
-        """Once for each floor that a model writes, with the row that says so. Blocks that the session
-        has already are not stored again."""
+        """For each run of a floor, with the row that says so; the latest one's is kept. Blocks that the
+        session has already are not stored again."""

@@ -55,7 +55,8 @@ def fitting(sizes: list[int], used: int = 0, at_least: int = 1) -> int:
     return len(sizes)
 
 
-async def _placed(tx: ReadTx, end: Floor, low: int, high: int) -> list[Placed]:
+async def placed_path(tx: ReadTx, end: Floor, low: int, high: int) -> list[Placed]:
+    """The floors of the path to `end` with low <= depth <= high, of which there is one, by depth."""
     floors = await tx.path(end.session_id, end.place, low, high)
     siblings: dict[str, list[Sibling]] = {}
     for parent_id, sibling in await tx.path_siblings(end.session_id, end.place, low, high):
@@ -74,7 +75,7 @@ async def get_floor(env: Env, caller: Caller, floor_id: str) -> Placed:
         floor = await known_floor(tx, floor_id)
         if floor.is_root or floor.state is not FloorState.COMMITTED:
             return Placed(await shown(tx, floor), Position(floor.floor_id))
-        (placed,) = await _placed(tx, floor, floor.place.depth, floor.place.depth)
+        (placed,) = await placed_path(tx, floor, floor.place.depth, floor.place.depth)
         return placed
 
 

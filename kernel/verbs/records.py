@@ -15,7 +15,8 @@ class SessionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation. `stored_tokens` sums all pages ever written, on whatever branch."""
+    """One conversation. `stored_tokens` sums all pages ever written, on whatever branch. `ended`: of a draft
+    that takes no more writes, its state; else empty."""
 
     session_id: str
     project_id: str
@@ -29,6 +30,7 @@ class Session:
     update_time: datetime
     last_activity_time: datetime
     project_archived: bool = False
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +110,29 @@ class SessionOrder(StrEnum):
 
 class RunState(StrEnum):
     RUNNING = "running"
+    # For results or decisions of its tool calls; no process has it.
+    WAITING = "waiting"
+    # Ended: its floor is OPEN, and its pages can be chosen from.
+    HELD = "held"
     COMMITTED = "committed"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+    @property
+    def active(self) -> bool:
+        """Its floor is GENERATING."""
+        return self in (RunState.RUNNING, RunState.WAITING)
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The production of one floor's output. `owner` is the process that runs it.
+    """The production of one floor's output. `owner` is the process that runs it, `epoch` counts who had
+    it: whatever a run writes is conditional on both.
 
-    `last_seq` is the position of the last frame, and `branch` the branch as that frame showed it,
-    once the run has ended.
+    `last_seq` is the position of the last frame in the epoch, and `branch` the branch as that frame
+    showed it, once the run has ended. `plan` is what is needed to go on elsewhere (`kernel.runs.plan`),
+    `asked` how somebody wants it to end (`keep` or `fail`), `wait_time` until when a WAITING one waits,
+    `logged` whether the log may hold frames of it.
     """
 
     run_id: str
@@ -133,6 +147,79 @@ class Run:
     branch: Branch | None
     create_time: datetime
     end_time: datetime | None
+    epoch: int = 1
+    plan: str = ""
+    asked: str = ""
+    wait_time: datetime | None = None
+    logged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Frames of a run's log, one after the other; `events` as `kernel.generation.frame_text` writes them."""
+
+    run_id: str
+    epoch: int
+    first_seq: int
+    last_seq: int
+    events: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedChunk:
+    """A chunk with who writes it: it is taken while the run is this owner's, in the chunk's epoch."""
+
+    tenant_id: str
+    owner: str
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class RunMark:
+    """How a run stands: `logged_seq` is the newest position of its epoch that the log has, 0 for none."""
+
+    owner: str
+    epoch: int
+    state: RunState
+    asked: str
+    logged_seq: int
+
+
+class CallState(StrEnum):
+    """Of a tool call that is recorded. It goes downward, once."""
+
+    APPROVAL = "approval"
+    RESULT = "result"
+    ACTING = "acting"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A tool call of a run, recorded before it acts, and once with its result.
+
+    `number` counts the run's calls. `state` says what it waits for; `decision` is `approved` or `refused`
+    by `decided_by`, or empty. `content` and `is_error` are the result of one that is DONE. `owner` and
+    `side_effect` are the numbers of the contract's ToolOwner and ToolSideEffect.
+    """
+
+    run_id: str
+    call_id: str
+    number: int
+    page_id: str
+    name: str
+    arguments: str
+    owner: int
+    server: str
+    side_effect: int
+    state: CallState
+    create_time: datetime
+    end_time: datetime | None = None
+    decision: str = ""
+    decided_by: str = ""
+    reason: str = ""
+    content: str = ""
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +255,13 @@ class Answer:
     receipt: tuple[Erased, ...] = ()
     # Of the live values that were written.
     version: int = 0
+    # A thing that only one of the services knows, as it was: text of that service's own.
+    other: str = ""
+    # Of a run some of whose calls were answered: its epoch then, and what it was shown to wait for still
+    # (`kernel.generation.events.ActionKind`); without calls it went on.
+    run_epoch: int = 0
+    waits_for: str = ""
+    waiting_calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def _live(scope: Scope, layer: LiveLayer) -> tuple[LiveValue, ...]:
 async def path_state(tx: ContextReads, floor: Floor) -> State:
     """The path-scope state at a committed floor. DATA_LOSS when what is stored of it does not fit."""
     text, written = await tx.since_copy(floor)
-    state = state_from(text) if text else EMPTY
+    state = state_from(text) if text else await tx.prefix_state(floor.session_id)
     for one in written:
         origin = origin_of(one.floor_id, one.message_id, one.effects)
         try:

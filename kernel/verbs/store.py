@@ -15,6 +15,7 @@ from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
 from kernel.tree.places import Chain, Segment
 from kernel.tree.positions import Sibling
 from kernel.verbs.path_store import PathSource
+from kernel.verbs.prefix_store import PrefixReads
 from kernel.verbs.project_store import ProjectReads, ProjectWrites
 from kernel.verbs.prompt_store import PromptReads, PromptWrites
 from kernel.verbs.records import (
@@ -24,12 +25,13 @@ from kernel.verbs.records import (
     Outcome,
     PlacedEvent,
     Request,
-    Run,
     Session,
     SessionOrder,
     SessionState,
 )
+from kernel.verbs.run_store import RunReads, RunWrites
 from kernel.verbs.search_store import SearchReads, SearchWrites
+from kernel.verbs.staged_store import StagedReads, StagedWrites
 from kernel.verbs.state_store import StateReads, StateWrites
 
 T = TypeVar("T")
@@ -42,7 +44,17 @@ class SessionFilter:
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
 
 
-class ReadTx(PathSource, ProjectReads, StateReads, PromptReads, SearchReads, Protocol):
+class ReadTx(
+    PathSource,
+    ProjectReads,
+    StateReads,
+    PromptReads,
+    PrefixReads,
+    SearchReads,
+    RunReads,
+    StagedReads,
+    Protocol,
+):
     """One consistent snapshot."""
 
     async def answer(self, request: Request) -> Answer | None:
@@ -134,15 +146,13 @@ class ReadTx(PathSource, ProjectReads, StateReads, PromptReads, SearchReads, Pro
     ) -> list[tuple[int, HeadMove]]:
         """Newest first, with their numbers."""
 
-    async def run(self, run_id: str) -> Run | None: ...
-
-    async def run_of_floor(self, floor_id: str) -> Run | None: ...
-
     async def events(self, project_id: str, after: int, limit: int) -> list[PlacedEvent]:
         """By position, those after `after`."""
 
 
-class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, Protocol):
+class WriteTx(
+    ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites, Protocol
+):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 
     async def lock_session(self, session_id: str) -> Session | None:
@@ -180,10 +190,6 @@ class WriteTx(ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, Pr
         """Remembers the leaf that a branch leaves, for each part of its path that is left."""
 
     async def insert_head_move(self, session_id: str, move: HeadMove) -> None: ...
-
-    async def insert_run(self, run: Run) -> None: ...
-
-    async def update_run(self, run: Run) -> None: ...
 
     async def record(self, request: Request, answer: Answer) -> None:
         """In the same transaction as what it asked for (R1)."""

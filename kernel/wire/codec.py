@@ -29,7 +29,7 @@ def page_content(messages: Iterable[pb.Message]) -> PageContent | None:
         if message.metadata or message.message_id or message.parent_message_id or message.token_count:
             stored, metadata = _without_output_only(message), _metadata(message)
         frames.append(frame(stored.SerializeToString(deterministic=True) + metadata))
-        facts.append(MessageFacts(_ROLES[stored.role], stored.hidden, _tokens(stored)))
+        facts.append(MessageFacts(_ROLES[stored.role], stored.hidden, _tokens(stored), _plain(stored)))
     return PageContent(b"".join(frames), tuple(facts)) if frames else None
 
 
@@ -124,6 +124,10 @@ def _part(part: pb.Part) -> Part:
             return Reasoning(part.reasoning.text, part.reasoning.signature)
         case _:
             return Text(part.text.text)
+
+
+def _plain(message: pb.Message) -> bool:
+    return not any(part.HasField("tool_call") or part.HasField("tool_result") for part in message.parts)
 
 
 def _tokens(message: pb.Message) -> int:

@@ -21,8 +21,10 @@ from kernel.prompt.config import (
 from kernel.wire import config_checks
 from kernel.wire.config_checks import MAX_STOPS, MAX_SYSTEM_PROMPT
 
-__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "config", "config_pb"]
+__all__ = ["MAX_STOPS", "MAX_SYSTEM_PROMPT", "OUTPUT_ONLY", "config", "config_pb", "unchecked"]
 
+# Fields of a configuration that only the server sets.
+OUTPUT_ONLY = frozenset({"api_key_set"})
 _STAGES = ("director", "narrator", "verifier", "memory")
 
 
@@ -42,6 +44,10 @@ def _show(layer: Any, shown: Any) -> None:
             if value != type(value)():
                 getattr(shown, name).SetInParent()
                 _show(value, getattr(shown, name))
+        elif name == "api_key":
+            # Never shown, sealed or not.
+            if value:
+                shown.api_key_set = True
         elif value is not None:
             setattr(shown, name, value)
 
@@ -55,12 +61,12 @@ def config(message: config_pb2.Config, field: str) -> Config:
     found = [Violation(f"{field}.{name}", why) for name, why in _violations(message)]
     if found:
         raise Invalid(*found)
-    return _config(message)
+    return unchecked(message)
 
 
 def _violations(message: config_pb2.Config) -> Iterator[tuple[str, str]]:
     yield from config_checks.violations(message)
-    given = _config(message)
+    given = unchecked(message)
     for name in message.cleared:
         path = list_path(name)
         if path is None:
@@ -87,7 +93,8 @@ def list_path(name: str) -> str | None:
     return path if path in LISTS else None
 
 
-def _config(message: config_pb2.Config) -> Config:
+def unchecked(message: config_pb2.Config) -> Config:
+    """As it is: one that layers were laid into may exceed what a single layer may be."""
     cleared = {path for name in message.cleared if (path := list_path(name)) is not None}
     return Config(
         message.system_prompt if message.HasField("system_prompt") else None,
@@ -125,6 +132,7 @@ def _tool(message: config_pb2.Tool) -> Tool:
 
 
 def _present(message: Any) -> dict[str, Any]:
-    """The scalars that are set."""
+    """The scalars that are set, but for what is output only."""
     scalars = (f.name for f in message.DESCRIPTOR.fields if not f.is_repeated and f.message_type is None)
-    return {name: getattr(message, name) for name in scalars if message.HasField(name)}
+    names = (name for name in scalars if name not in OUTPUT_ONLY and message.HasField(name))
+    return {name: getattr(message, name) for name in names}

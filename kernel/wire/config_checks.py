@@ -1,13 +1,16 @@
 """What a configuration may hold: (path, why not) for each field at fault."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from stemma.kernel.v1 import config_pb2, effects_pb2
 
+from kernel.net.addresses import AddressRefused, target
 from kernel.prompt.template import BadTemplate, parse
 from kernel.strict_json import NotJson, loads
+from kernel.tools.model import tool_faults
 
 MAX_SYSTEM_PROMPT = 256 * 1024
 MAX_STOPS = 16
@@ -16,6 +19,10 @@ MAX_GREETINGS = 64
 _MAX_GREETING = 65_536
 _MAX_JSON, _MAX_SMALL_JSON = 256 * 1024, 64 * 1024
 _MAX_NAME, _MAX_MODEL, _MAX_DESCRIPTION, _MAX_ITEMS = 128, 200, 8_192, 1_000
+_MAX_SERVER_URL = 1_024
+
+# A header's value: no blank, no line break.
+_KEY = re.compile(r"[!-~]{0,4096}")
 
 Faults = Iterator[tuple[str, str]]
 
@@ -67,6 +74,21 @@ def _model(model: config_pb2.ModelConfig, path: str) -> Faults:
     elif not all(0 < len(text) <= 200 and "\0" not in text for text in model.stop):
         yield f"{path}.stop", "holds texts of 1-200 characters, without NUL"
     yield from _json(model, "extra_json", f"{path}.", _MAX_SMALL_JSON)
+    yield from _endpoint(model, path)
+
+
+def _endpoint(model: config_pb2.ModelConfig, path: str) -> Faults:
+    """Their form; whether the host may be asked is the server's to say."""
+    if model.base_url:
+        try:
+            if not target(model.base_url).plain:
+                yield f"{path}.base_url", "must end with its path"
+        except AddressRefused as error:
+            yield f"{path}.base_url", error.message
+    if not _KEY.fullmatch(model.api_key):
+        yield f"{path}.api_key", "has at most 4,096 printable ASCII characters, and no blank"
+    if model.api_key and not model.base_url:
+        yield f"{path}.api_key", "is only given together with base_url"
 
 
 def _budget(budget: config_pb2.BudgetConfig, path: str) -> Faults:
@@ -89,12 +111,26 @@ def _tools(message: config_pb2.Config) -> Faults:
         path = f"tools[{index}]"
         yield from _text(tool.name, f"{path}.name", _MAX_NAME, least=1)
         yield from _text(tool.description, f"{path}.description", _MAX_DESCRIPTION)
-        yield from _text(tool.server, f"{path}.server", _MAX_NAME)
-        if tool.parameters_json:
-            yield from _json_text(tool.parameters_json, f"{path}.parameters_json", _MAX_SMALL_JSON)
+        yield from _server(tool.server, f"{path}.server")
         for name in ("side_effect", "approval", "owner"):
             if not _known(tool, name):
                 yield f"{path}.{name}", "is not a known value"
+    for n, name, why in tool_faults([(t.name, t.owner, t.parameters_json) for t in message.tools]):
+        yield f"tools[{n}].{name}", why
+
+
+def _server(server: str, path: str) -> Faults:
+    """Whether it may be asked is decided when it is: what is allowed is a setting, and names change hosts."""
+    if not server.lower().startswith(("http://", "https://")):
+        yield from _text(server, path, _MAX_NAME)
+        return
+    if len(server) > _MAX_SERVER_URL:
+        yield path, f"is a URL of at most {_MAX_SERVER_URL:,} characters"
+        return
+    try:
+        target(server)
+    except AddressRefused as error:
+        yield path, error.message
 
 
 def _stage(stage: config_pb2.PipelineStage, path: str) -> Faults:

@@ -2,7 +2,7 @@
 
 from stemma.kernel.v1 import context_pb2
 
-from kernel.prompt.assemble import Entry
+from kernel.prompt.assemble import CLOSED, Entry
 from kernel.runs.context import Assembled
 from kernel.wire.byte_text import BYTES, NUMBERS, number, text_of, text_tags
 
@@ -19,8 +19,8 @@ def explanation_bytes(assembled: Assembled) -> bytes:
 
 
 def _entry_field(entry: Entry) -> str:
-    floor_id, page_id, index, fact, why, memory_id = entry
-    if not floor_id or memory_id:
+    floor_id, page_id, index, fact, why, memory_id, _ = entry
+    if not floor_id or memory_id or why == CLOSED:
         raw = entry_pb(entry).SerializeToString(deterministic=True)
         return f"{_ENTRIES}{number(len(raw))}{text_of(raw)}"
     message_id = f"{page_id}.{index}"

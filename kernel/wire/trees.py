@@ -94,4 +94,6 @@ def run_pb(run: Run) -> run_pb2.Run:
         usage=usage_pb(run.usage),
         create_time=time_pb(run.create_time),
         end_time=time_pb(run.end_time),
+        epoch=run.epoch,
+        seq=run.last_seq,
     )

@@ -68,9 +68,10 @@ def _text(value: Any) -> str:
 
 
 def bindings() -> Iterator[Binding]:
-    """Every annotated form of every RPC but client streams."""
+    """Every annotated form of every RPC but client streams; some are for gRPC only."""
     for name, method in METHODS.items():
-        if not method.client_streaming:
+        annotated = method.GetOptions().HasExtension(annotations_pb2.http)
+        if annotated and not method.client_streaming:
             rule = method.GetOptions().Extensions[annotations_pb2.http]
             for one in (rule, *rule.additional_bindings):
                 verb = one.WhichOneof("pattern")

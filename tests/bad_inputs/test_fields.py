@@ -79,6 +79,7 @@ def other_queries(world: World) -> dict[str, dict[str, Any]]:
         "GetTree": elsewhere,
         "DiffBranches": {"base": "side"},
         "SearchMessages": {"query": "se"},
+        "ListStagedWrites": {"state": 1},
     }
 
 

@@ -84,10 +84,16 @@ async def test_bad_input_18_empty_ids(world: World) -> None:
                 assert field in answer.text, (name, answer)
 
 
+def branch_fields(name: str) -> list[str]:
+    """The request's own fields that hold a branch's name."""
+    named = {"branch", "source_branch", "base", "target"}
+    return [one for one, field in fields_of(name).items() if one in named and field.message_type is None]
+
+
 async def test_bad_input_18_malformed_branches(world: World) -> None:
     asked = set()
     for name in RPCS:
-        for field in {"branch", "source_branch", "base", "target"} & set(fields_of(name)):
+        for field in branch_fields(name):
             for value in BAD_BRANCHES:
                 invalid(await world.ask(name, world.sample(name, **{field: value})), field)
             asked.add(name)
@@ -105,6 +111,7 @@ def wrong_kinds(world: World, field: str) -> list[str]:
         "page_id": {at.page},
         "from_page_id": {at.page},
         "run_id": {at.run},
+        "staged_write_id": {at.staged},
         "floor_id": {at.root, at.second, at.other_floor},
     }
     kinds["left_floor_id"] = kinds["right_floor_id"] = kinds["floor_id"]
@@ -116,8 +123,8 @@ def wrong_kinds(world: World, field: str) -> list[str]:
 async def test_bad_input_19_ids_of_nothing_and_of_other_things(world: World) -> None:
     asked = 0
     for name in RPCS:
-        if name in ("AttachRun", "ListSessions"):
-            # The one is not served yet; for the other a project is a filter: see below.
+        if name in ("ListSessions", "ListStagedWrites"):
+            # There a project is a filter: see below.
             continue
         for field in id_fields(METHODS[name].input_type):
             if field == "expected_head":
@@ -136,8 +143,9 @@ async def test_bad_input_19_ids_of_nothing_and_of_other_things(world: World) -> 
 
 
 async def test_bad_input_19_an_unknown_project_has_no_sessions(world: World) -> None:
-    answer = await world.ask("ListSessions", world.sample("ListSessions", project_id=unknown()))
-    assert (answer.code.name, answer.messages) == ("OK", (b"",))
+    for name in ("ListSessions", "ListStagedWrites"):
+        answer = await world.ask(name, world.sample(name, project_id=unknown()))
+        assert (answer.code.name, answer.messages) == ("OK", (b"",))
 
 
 async def test_bad_input_19_unknown_and_foreign_are_told_alike(world: World) -> None:
@@ -154,7 +162,7 @@ async def test_bad_input_19_unknown_and_foreign_are_told_alike(world: World) -> 
 
 async def test_bad_input_19_unknown_branches(world: World) -> None:
     for name in RPCS:
-        for field in {"branch", "source_branch", "base", "target"} & set(fields_of(name)):
+        for field in branch_fields(name):
             if name == "ListHeadMoves":
                 # The moves of a deleted branch stay readable under its name.
                 continue

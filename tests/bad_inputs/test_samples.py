@@ -6,10 +6,14 @@ from tests.bad_inputs.world import RPCS, Places, a_world, fields_of, samples
 
 # Right, and answered with how things stand by then.
 STANDING = {
-    "AttachRun": "UNIMPLEMENTED",
     "CancelRun": "FAILED_PRECONDITION",
+    # The run has called nothing.
+    "SubmitToolResults": "NOT_FOUND",
     "AbandonFloor": "FAILED_PRECONDITION",
     "WatchEvents": "OUT_OF_RANGE",
+    # Accepted before.
+    "RejectStagedWrite": "FAILED_PRECONDITION",
+    "WithdrawStagedWrite": "FAILED_PRECONDITION",
 }
 # On the open floor, before an archived project ends it; and what takes away the ground of others.
 FIRST = ("AddPage", "ActivatePage", "CommitFloor", "AbandonFloor")
@@ -17,7 +21,7 @@ LAST = ("DeleteBranch", "ArchiveSession", "RestoreSession", "DeleteSession")
 
 
 def test_every_rpc_has_a_sample() -> None:
-    places = Places(*(["0193a1b2-0000-7000-8000-000000000001"] * 12))
+    places = Places(*(["0193a1b2-0000-7000-8000-000000000001"] * 13))
     assert set(samples(places)) == set(RPCS)
 
 

@@ -28,6 +28,8 @@ from tests.support.service import RunningService, running_service
 TIMEOUT = 30.0
 # One request in, so all that a walk over "every RPC" can send the same way.
 RPCS = tuple(name for name, method in METHODS.items() if not method.client_streaming)
+# With auth off, whose a credential is needs no look.
+ASKING = tuple(name for name in RPCS if name != "Introspect")
 WRITES = tuple(name for name in RPCS if "request_id" in METHODS[name].input_type.fields_by_name)
 
 # For tests of what never gets as far as the database.
@@ -67,6 +69,7 @@ class Places:
     run: str
     other_session: str
     other_floor: str
+    staged: str
 
 
 @dataclass(frozen=True)
@@ -152,26 +155,55 @@ def samples(at: Places) -> dict[str, dict[str, Any]]:
         "GetTree": here,
         "SearchMessages": {**here, "query": "re"},
         "Respond": {**here, "input": {"messages": words["input"]}},
-        "AttachRun": {"run_id": at.run},
-        "GetRun": {"run_id": at.run},
-        "CancelRun": {"run_id": at.run},
         "AssembleContext": {**here, "input": {"messages": words["input"]}},
         "ExplainFloor": {"floor_id": at.second},
         "DiffContexts": {"left_floor_id": at.second, "right_floor_id": at.edited},
-        "VerifySession": here,
+        **_of_runs(at),
         **_of_state_and_events(at),
+    }
+
+
+def _of_runs(at: Places) -> dict[str, dict[str, Any]]:
+    run = {"run_id": at.run}
+    return {
+        "AttachRun": run,
+        "GetRun": run,
+        "CancelRun": run,
+        "SubmitToolResults": {**run, "results": [{"call_id": "call_1", "content": "42"}]},
     }
 
 
 def _of_state_and_events(at: Places) -> dict[str, dict[str, Any]]:
     here = {"session_id": at.session}
     return {
+        "VerifySession": here,
         "GetState": here,
         "WriteState": {**here, "variables": [{"key": "mood", "value_json": "1"}]},
         "ListMemory": here,
+        **_of_the_ledger(at),
         "ListEvents": {"project_id": at.project},
         # Ahead of the feed: else there would be no end to its answer.
         "WatchEvents": {"project_id": at.project, "after": 2**40},
+    }
+
+
+def _of_the_ledger(at: Places) -> dict[str, dict[str, Any]]:
+    entry = {"staged_write_id": at.staged}
+    decided = {**entry, "reason": "because"}
+    page = {"output_page": {"output": [assistant("proposed")]}}
+    return {
+        "GetSnapshot": {"session_id": at.session},
+        "Introspect": {},
+        "StageWrite": {
+            "target": {"session_id": at.session, "placement": "PLACEMENT_NEXT_FLOOR"},
+            "parts": [page],
+        },
+        "GetStagedWrite": entry,
+        "ListStagedWrites": {},
+        "PreviewStagedWrite": entry,
+        "AcceptStagedWrite": {**decided, "allow_stale": True},
+        "RejectStagedWrite": decided,
+        "WithdrawStagedWrite": decided,
     }
 
 
@@ -209,6 +241,10 @@ async def _places(client: Client) -> Places:
     page = {"slot": 2, "messages": [assistant("one answer")]}
     page_id = (await client.call("AddPage", floor_id=opened.floor.floor_id, **page)).page.page_id
     other = (await client.call("CreateSession", title="two")).session.session_id
+    target = {"session_id": session, "placement": "PLACEMENT_NEXT_FLOOR"}
+    proposed = [{"output_page": {"output": [assistant("proposed")]}}]
+    for _ in range(2):
+        staged = await client.call("StageWrite", target=target, parts=proposed)
     return Places(
         project=created.session.project_id,
         session=session,
@@ -222,6 +258,7 @@ async def _places(client: Client) -> Places:
         run=answered.run_id,
         other_session=other,
         other_floor=(await append(other, "elsewhere")).floor_id,
+        staged=staged.staged_write.staged_write_id,
     )
 
 

@@ -24,7 +24,7 @@ ORDER = (
 )
 # Runs outlive their clients: tests/runs. The floor to abandon is committed by then; test_every_await.py
 # cancels that call, at each of its awaits.
-OTHERWISE = {"Respond", "CancelRun", "AbandonFloor"}
+OTHERWISE = {"Respond", "CancelRun", "AbandonFloor", "SubmitToolResults"}
 
 
 @asynccontextmanager

@@ -55,7 +55,7 @@ ELSEWHERE = {
     ),
     "kernel/verbs/pending.py:_end_run": _RUNS,
     "kernel/verbs/pending.py:fail: await _end_run(tx, env, floor, run_end, reas…": _RUNS,
-    "kernel/verbs/pending.py:fail: await fail_floor(tx, env, session, floor, br…": _RUNS,
+    "kernel/verbs/pending.py:keep_partials": _RUNS,
     "kernel/storage/coalescer.py:Coalescer._alone": _ALONE,
     "kernel/storage/coalescer.py:Coalescer._commit: await self._alone(record)": (_ALONE),
     "kernel/storage/coalescer.py:Coalescer.idle": _STOPS,
@@ -71,8 +71,6 @@ ELSEWHERE = {
     ),
     "kernel/storage/store.py:SqlStore.idle": _STOPS,
     "kernel/storage/store.py:SqlStore.glances": _READS,
-    "kernel/storage/writes.py:Writes.insert_run": "begins a run: tests/runs",
-    "kernel/storage/writes.py:Writes.update_run": _RUNS,
 }
 
 # What only one engine does.

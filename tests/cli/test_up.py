@@ -25,6 +25,7 @@ def settings(data: Path, **more: str) -> dict[str, str]:
     return {
         "STEMMA_HTTP": "127.0.0.1:0",
         "STEMMA_CONVERSATION": "127.0.0.1:0",
+        "STEMMA_DRAFT": "127.0.0.1:0",
         "STEMMA_DATA": str(data),
         "STEMMA_PROVIDER": "scripted",
         "STEMMA_SCRIPT": SCRIPT,
@@ -98,7 +99,7 @@ async def test_what_it_says_to_try_works_and_ctrl_c_ends_it_after_the_reply_in_f
             path = (await client.get(f"/v1/sessions/{session_id}/path")).json()
             assert [floor["depth"] for floor in path["floors"]] == [1]
             started = children(program.pid)
-            assert len(started) == 2
+            assert len(started) == 3
             last = await last_frame(client, session_id, program)
         assert last["floor"]["outputPage"]["messages"][0]["parts"][0]["text"]["text"].endswith("five")
         assert await program.wait() == 0
@@ -129,30 +130,32 @@ def _said() -> dict[str, object]:
 async def test_a_killed_stemma_up_leaves_no_children(tmp_path: Path) -> None:
     async with stemma_up(settings(tmp_path)) as program:
         started = children(program.pid)
-        assert len(started) == 2
+        assert len(started) == 3
         await program.kill()
         for pid in started.values():
             assert await gone(pid)
 
 
-async def test_a_service_that_dies_takes_the_other_along(tmp_path: Path) -> None:
+async def test_a_service_that_dies_takes_the_others_along(tmp_path: Path) -> None:
     async with up(settings(tmp_path), "--json") as program:
         said = json.loads((await program.line(r"^\{.*\}$"))[0])
         assert said == {
             "conversation": program.addresses["conversation_service"],
+            "draft": program.addresses["draft_service"],
             "http": program.addresses["gateway"],
             "provider": "scripted",
         }
         started = children(program.pid)
         os.kill(started["conversation_service"], signal.SIGKILL)
         assert await program.wait() == 1
+        assert await gone(started["draft_service"], 0.0)
         assert await gone(started["gateway"], 0.0)
         assert program.lines[-1] == (
-            "error: conversation_service ended by itself (signal SIGKILL); the other one is stopped too."
+            "error: conversation_service ended by itself (signal SIGKILL); the others are stopped too."
         )
 
 
-@pytest.mark.parametrize("variable", ["STEMMA_HTTP", "STEMMA_CONVERSATION"])
+@pytest.mark.parametrize("variable", ["STEMMA_HTTP", "STEMMA_CONVERSATION", "STEMMA_DRAFT"])
 async def test_a_busy_port_is_one_clear_sentence(tmp_path: Path, variable: str) -> None:
     async with a_taken_port() as taken, up(settings(tmp_path, **{variable: taken})) as program:
         assert await program.wait() == 1

@@ -12,11 +12,14 @@ from kernel.storage.store import SqlStore
 from kernel.tree.model import Branch, Floor, FloorState, Page, Slot, StateMark
 from kernel.tree.places import Link, first_child
 from kernel.verbs.path_store import MAX_BODY, ContextRows, PathRows
-from kernel.verbs.records import Answer, Request, Run, RunState
+from kernel.verbs.records import Answer, Request, Run
+from kernel.verbs.staged_store import StagedWrite
 from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
 from tests.conformance import prompts
 from tests.conformance.project_cases import PROJECT_READS, PROJECT_WRITES, member
+from tests.conformance.run_cases import RUN_READS, RUN_WRITES, insert_log
 from tests.conformance.search_cases import SEARCH_READS, SEARCH_WRITES, insert_index
+from tests.conformance.staged_cases import STAGED_READS, STAGED_WRITES, entry
 from tests.conformance.state_cases import STATE_READS, STATE_WRITES, effects, insert_state
 from tests.conformance.world import World, new_world, next_place
 
@@ -35,6 +38,8 @@ class Furnished:
     run: Run
     side: Branch
     request: Request
+    staged: StagedWrite
+    other_staged: StagedWrite
 
     @property
     def session_id(self) -> str:
@@ -57,11 +62,13 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
     now = world.now()
     side = Branch("side", first.floor_id, None, None, 1, 1, now, now)
     request = world.request()
+    staged = [entry(world), entry(world, session=False)]
 
     async def work(tx: WriteTx) -> None:
         await tx.update_pending(pending)
         await tx.insert_page(pending.floor_id, pending.session_id, page)
         await tx.insert_run(run)
+        await insert_log(tx, run, mark)
         await tx.insert_prompt(prompts.record(world, pending))
         await tx.insert_branch(first.session_id, side)
         await tx.update_branch(
@@ -73,11 +80,13 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
         tx.emit(world.session.project_id, world.event())
         await tx.set_member(member(world))
         await insert_state(tx, first.session_id, first.floor_id, mark)
+        for one in staged:
+            await tx.insert_staged_write(one)
 
     await world.write(work)
     # The index follows the feed, whose row it refers to.
     await world.write(lambda tx: insert_index(tx, world.session.project_id, first))
-    return Furnished(world, first, second, fork, pending, page, run, side, request)
+    return Furnished(world, first, second, fork, pending, page, run, side, request, *staged)
 
 
 Read = Callable[[ReadTx, Furnished], Awaitable[Any]]
@@ -125,13 +134,13 @@ READS: dict[str, Read] = {
     "pages": lambda tx, on: tx.pages(on.pending.floor_id),
     "page_versions": lambda tx, on: tx.page_versions(on.page.page_id),
     "head_moves": lambda tx, on: tx.head_moves(on.session_id, "main", None, 100),
-    "run": lambda tx, on: tx.run(on.run.run_id),
-    "run_of_floor": lambda tx, on: tx.run_of_floor(on.pending.floor_id),
     "prompt": lambda tx, on: tx.prompt(on.pending.floor_id),
     "events": lambda tx, on: tx.events(on.project_id, 0, 100),
     **PROJECT_READS,
+    **RUN_READS,
     **SEARCH_READS,
     **STATE_READS,
+    **STAGED_READS,
 }
 
 # Questions with an answer even where there is nothing: asked only of sessions that exist.
@@ -179,19 +188,21 @@ WRITES: dict[str, Write] = {
     "delete_branch": lambda tx, on: tx.delete_branch(on.session_id, "main"),
     "leave": lambda tx, on: tx.leave(on.session_id, "main", on.fork.floor_id, [Link(1, 1, 1)], 9),
     "insert_head_move": lambda tx, on: tx.insert_head_move(on.session_id, on.world.move(on.second, on.fork)),
-    "insert_run": lambda tx, on: tx.insert_run(on.world.run(on.first)),
     "insert_prompt": lambda tx, on: tx.insert_prompt(prompts.record(on.world, on.first, "another")),
-    "update_run": lambda tx, on: tx.update_run(replace(on.run, state=RunState.CANCELLED)),
     "record": lambda tx, on: tx.record(on.world.request(), Answer(on.session_id)),
     "emit": _emit,
     "after_commit": _after_commit,
     **PROJECT_WRITES,
+    **RUN_WRITES,
     **SEARCH_WRITES,
     **STATE_WRITES,
+    **STAGED_WRITES,
 }
 
 # Writes that leave no row by themselves.
-WITHOUT_ROWS = {"lock_index", "lock_session", "lock_project", "running_runs", "after_commit", "lock_live"}
+WITHOUT_ROWS = {"after_commit", "running_runs"} | {
+    f"lock_{what}" for what in ("index", "session", "project", "live", "run", "staged_write")
+}
 
 # What takes rows away that other cases need.
 _LAST = ("delete_branch", "erase_session")

@@ -28,6 +28,7 @@ async def up(tmp_path: Path) -> AsyncIterator[Running]:
     env = {
         "STEMMA_HTTP": "127.0.0.1:0",
         "STEMMA_CONVERSATION": "127.0.0.1:0",
+        "STEMMA_DRAFT": "127.0.0.1:0",
         "STEMMA_DATA": str(tmp_path / "data"),
         "STEMMA_PROVIDER": "scripted",
     }
@@ -58,9 +59,10 @@ async def run(*command: str, **env: str) -> str:
 
 async def test_the_first_conversation_by_curl(up: Running) -> None:
     script = block("sh", "curl").replace("http://127.0.0.1:8080", addresses(up)["gateway"])
-    out = await run("bash", "-euo", "pipefail", "-c", f"{script}echo\n{block('bash', 'hp')}")
-    # State follows a rollback.
-    assert [re.findall(r"\d+", line) for line in out.splitlines()[-2:]] == [["5"], ["10"]]
+    more = "\n".join(block("bash", word) for word in ("hp", "candidateCount"))
+    out = await run("bash", "-euo", "pipefail", "-c", f"{script}echo\n{more}")
+    # State follows a rollback; two candidates were written.
+    assert [re.findall(r"\d+", line) for line in out.splitlines()[-3:]] == [["5"], ["10"], ["2"]]
     *frames, context = [line for line in out.splitlines() if line.startswith(("data: ", "{"))]
     position = {"runId", "floorId", "epoch", "seq"}
     kinds = [next(iter(json.loads(frame[6:]).keys() - position)) for frame in frames]

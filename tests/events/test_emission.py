@@ -23,6 +23,7 @@ class Places:
     side: str
     opened: str
     page: str
+    staged: str
 
 
 async def places(stage: Stage) -> Places:
@@ -36,7 +37,13 @@ async def places(stage: Stage) -> Places:
     await stage.call("CreateBranch", session_id=session, name="open", floor_id=first)
     opened = (await stage.call("OpenFloor", session_id=session, branch="open", input=[user("q")])).floor
     page = (await stage.call("AddPage", floor_id=opened.floor_id, slot=2, messages=[assistant("a")])).page
-    return Places(project, session, first, second, side, opened.floor_id, page.page_id)
+    staged = (await stage.call("StageWrite", **proposal(session))).staged_write.staged_write_id
+    return Places(project, session, first, second, side, opened.floor_id, page.page_id, staged)
+
+
+def proposal(session: str) -> dict[str, Any]:
+    target = {"session_id": session, "placement": "PLACEMENT_NEXT_FLOOR"}
+    return {"target": target, "parts": [{"output_page": {"output": [assistant("proposed")]}}]}
 
 
 Fields = Callable[[Places], dict[str, Any]]
@@ -119,12 +126,34 @@ FACTS: dict[str, list[tuple[Fields, list[str]]]] = {
         (lambda p: {"session_id": p.session, "branch": "spare", "source_branch": "main"}, ["head.moved"]),
         (lambda p: {"session_id": p.session, "source_branch": "side"}, []),
     ],
+    "StageWrite": [(lambda p: proposal(p.session), ["staged_write.staged"])],
+    "AcceptStagedWrite": [
+        (
+            lambda p: {"staged_write_id": p.staged, "reason": "r"},
+            ["floor.committed", "staged_write.accepted"],
+        ),
+        (lambda p: {"staged_write_id": p.staged, "reason": "r", "expected_head": p.side}, []),
+    ],
+    "RejectStagedWrite": [
+        (lambda p: {"staged_write_id": p.staged, "reason": "r"}, ["staged_write.rejected"])
+    ],
+    "WithdrawStagedWrite": [
+        (lambda p: {"staged_write_id": p.staged, "reason": "r"}, ["staged_write.withdrawn"])
+    ],
     "Respond": [
         (lambda p: {"session_id": p.session, "input": {"messages": [user("m")]}}, ["floor.committed"])
     ],
 }
 # Told below, because they need another ground; and writes of other kinds of state, with their own tests.
-APART = {"CreateProject", "RestoreProject", "RestoreSession", "ImportSessions", "CancelRun", "AppendFloors"}
+APART = {
+    "CreateProject",
+    "RestoreProject",
+    "RestoreSession",
+    "ImportSessions",
+    "CancelRun",
+    "AppendFloors",
+    "SubmitToolResults",
+}
 OTHERS = {"WriteState"}
 
 

@@ -16,6 +16,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health, health_pb2_grpc
 
 from gateway.services import MODULES, bindings
+from gateway.upstream import CONVERSATION, DRAFT
 
 Answer = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
 Frames = Callable[[Any, grpc.aio.ServicerContext], AsyncIterator[Any]]
@@ -41,6 +42,7 @@ class FakeService:
     streams: dict[str, Frames] = field(default_factory=dict)
     health: Any = None
     address: str = ""
+    package: str = CONVERSATION
 
     def reset(self) -> None:
         for one in (self.calls, self.answers, self.streams):
@@ -67,9 +69,10 @@ class FakeService:
     def __getattr__(self, name: str) -> Any:
         if name in _GRPC_ONLY:
             return None
-        if name not in METHODS:
+        method = METHODS[self.package].get(name)
+        if method is None:
             raise AttributeError(name)
-        return self._frames(name) if METHODS[name].streaming else self._unary(name)
+        return self._frames(name) if method.streaming else self._unary(name)
 
     def _record(self, name: str, request: Any, context: grpc.aio.ServicerContext) -> None:
         metadata = dict(context.invocation_metadata() or ())
@@ -79,7 +82,7 @@ class FakeService:
         async def handler(request: Any, context: grpc.aio.ServicerContext) -> Any:
             self._record(name, request, context)
             answer = self.answers.get(name)
-            return await answer(request, context) if answer else METHODS[name].response()
+            return await answer(request, context) if answer else METHODS[self.package][name].response()
 
         return handler
 
@@ -93,7 +96,10 @@ class FakeService:
         return handler
 
 
-METHODS = {one.method.name: one.method for one in bindings()}
+METHODS = {
+    package: {one.method.name: one.method for one in bindings() if one.method.package == package}
+    for package in (CONVERSATION, DRAFT)
+}
 # In the generated registrations, and not over REST.
 _GRPC_ONLY = {"AppendFloors"}
 
@@ -115,13 +121,16 @@ def error_info(reason: str, **metadata: str) -> error_details_pb2.ErrorInfo:
 
 @asynccontextmanager
 async def running_fake() -> AsyncIterator[FakeService]:
-    """The service on a free port of loopback, saying SERVING."""
+    """Both services on one free port of loopback, saying SERVING. What the draft service is asked is recorded
+    with the rest, and answered empty."""
     fake = FakeService(health=health.aio.HealthServicer())
+    servicers = {CONVERSATION: fake, DRAFT: FakeService(calls=fake.calls, package=DRAFT)}
     server = grpc.aio.server()
     for module in MODULES:
+        servicer = servicers[module.DESCRIPTOR.package]
         grpc_module = importlib.import_module(f"{module.__name__}_grpc")
         for service in module.DESCRIPTOR.services_by_name:
-            getattr(grpc_module, f"add_{service}Servicer_to_server")(fake, server)
+            getattr(grpc_module, f"add_{service}Servicer_to_server")(servicer, server)
     health_pb2_grpc.add_HealthServicer_to_server(fake.health, server)
     fake.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await server.start()

@@ -11,9 +11,11 @@ from gateway.settings import Settings
 
 @asynccontextmanager
 async def serve_gateway(conversation_address: str, **settings: Any) -> AsyncIterator[str]:
-    """The base URL of a gateway on a free port, in front of the service at `conversation_address`.
+    """The base URL of a gateway on a free port, in front of the service at `conversation_address`, which it
+    takes for the draft service as well unless told otherwise.
     `settings` are fields of gateway.settings.Settings; what start-up raises is raised here."""
-    chosen = Settings(**{"http": "127.0.0.1:0", "conversation": conversation_address, **settings})
+    addresses = {"conversation": conversation_address, "draft": conversation_address}
+    chosen = Settings(**{"http": "127.0.0.1:0", **addresses, **settings})
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     serving = asyncio.create_task(serve(chosen, on_ready=ready.set_result, stop=stop))

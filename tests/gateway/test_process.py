@@ -199,7 +199,7 @@ async def test_readyz_says_which_service_is_not(client: httpx.AsyncClient, fake:
     finally:
         await fake.health.set("", health_pb2.HealthCheckResponse.SERVING)
     assert (answer.status_code, reason_of(answer.json())) == (503, "UNAVAILABLE")
-    assert answer.json()["details"][0]["metadata"] == {"stemma.conversation.v1": "NOT_SERVING"}
+    assert answer.json()["details"][0]["metadata"]["stemma.conversation.v1"] == "NOT_SERVING"
     assert (await client.get("/readyz")).status_code == 200
 
 
@@ -208,5 +208,12 @@ async def test_readyz_when_the_service_is_away(fake: FakeService) -> None:
         answer = await get(url, "/readyz")
         assert (answer.status, answer.json()["details"][0]["metadata"]) == (
             503,
-            {"stemma.conversation.v1": "UNAVAILABLE"},
+            {"stemma.conversation.v1": "UNAVAILABLE", "stemma.draft.v1": "UNAVAILABLE"},
         )
+
+
+async def test_readyz_without_the_draft_service(fake: FakeService) -> None:
+    """Everything canonical goes on without it."""
+    async with serve_gateway(fake.address, draft="127.0.0.1:1") as url:
+        answer = await get(url, "/readyz")
+        assert (answer.status, answer.json()) == (200, {"status": "ok", "absent": ["stemma.draft.v1"]})

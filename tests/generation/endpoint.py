@@ -89,7 +89,7 @@ class Endpoint:
                 await self._behaviour(exchange)
             finally:
                 exchange.close()
-        except (ConnectionError, asyncio.CancelledError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             # The client has what it needs, or the test is over.
             pass
         finally:

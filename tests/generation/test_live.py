@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from kernel.generation.events import Cancelled, Failed, FloorCommitted, TextDelta
+from kernel.generation.events import Cancelled, Failed, FloorCommitted, Position, TextDelta
 from kernel.generation.live import Interrupt, LiveRun, RunLost
 from kernel.generation.provider import FailureReason
 from kernel.tree.model import FloorState
@@ -20,10 +20,12 @@ def new_run() -> LiveRun:
 
 async def test_positions_count_from_one_without_gaps() -> None:
     live = new_run()
-    frames = [live.publish(STARTED), live.publish(TextDelta("p", "a")), live.publish(COMMITTED)]
-    assert [(frame.epoch, frame.seq) for frame in frames] == [(1, 1), (1, 2), (1, 3)]
+    live.publish(STARTED)
+    live.publish(TextDelta("p", "a"))
+    live.publish(COMMITTED)
+    assert [(frame.epoch, frame.seq) for frame in live.frames] == [(1, 1), (1, 2), (1, 3)]
     assert live.last_seq == 3
-    assert live.last_frame is frames[-1]
+    assert live.last_frame is live.frames[-1]
 
 
 @pytest.mark.parametrize("after", range(7))
@@ -43,7 +45,7 @@ async def test_a_subscriber_that_resumes_anywhere_at_any_time_gets_exactly_the_r
 
 async def collect(live: LiveRun, after: int) -> list[int]:
     async with asyncio.timeout(PATIENCE):
-        return [frame.seq async for frame in live.subscribe(after)]
+        return [frame.seq async for frame in live.subscribe(Position(live.epoch, after))]
 
 
 async def test_a_subscriber_that_does_not_read_holds_nobody_up() -> None:

@@ -13,6 +13,7 @@ import urllib.request
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,18 @@ import pytest_asyncio
 
 from kernel.generation import local_process
 from kernel.generation.local import LocalProvider, local_model_available
-from kernel.generation.provider import ChatRequest, Chunk, FailureReason, ProviderError, TextChunk, UsageChunk
+from kernel.generation.provider import (
+    ChatRequest,
+    Chunk,
+    FailureReason,
+    ProviderError,
+    TextChunk,
+    ToolCallChunk,
+    ToolSpec,
+    UsageChunk,
+)
 from kernel.prompt.config import ModelConfig
-from kernel.tree.message import File, Message
+from kernel.tree.message import File, Message, ToolCall, ToolResult
 from kernel.tree.model import Role
 from tests.generation.builders import asked
 
@@ -30,6 +40,9 @@ pytestmark = [pytest.mark.local_model, pytest.mark.asyncio(loop_scope="module")]
 
 PROJECT = Path(__file__).parents[2]
 SHORT = ModelConfig(max_output_tokens=8, temperature=0.0)
+# What it refers to within itself must be found there.
+DICE = """{"type": "object", "properties": {"sides": {"$ref": "#/$defs/sides"}}, "required": ["sides"],
+ "$defs": {"sides": {"type": "integer", "minimum": 2, "maximum": 100}}}"""
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -88,6 +101,32 @@ async def test_files_are_refused_before_they_are_sent(provider: LocalProvider) -
     picture = Message(Role.USER, (File("image/png", uri="http://127.0.0.1:1/a.png"),))
     with pytest.raises(ProviderError, match="text only"):
         await read(provider, ChatRequest((picture,)))
+
+
+async def test_it_can_be_made_to_call_a_tool_and_is_told_the_result(provider: LocalProvider) -> None:
+    choice = '{"tool_choice": {"type": "function", "function": {"name": "dice"}}}'
+    request = replace(
+        asked("Roll a die with 6 sides."),
+        model=ModelConfig(max_output_tokens=60, extra_json=choice),
+        tools=(ToolSpec("now", "The time."), ToolSpec("dice", "Rolls.", DICE)),
+    )
+    got = await read(provider, request)
+    (call,) = [chunk for chunk in got if not isinstance(chunk, UsageChunk)]
+    assert isinstance(call, ToolCallChunk)
+    assert call.call_id
+    assert call.name == "dice"
+    assert 2 <= json.loads(call.arguments_json)["sides"] <= 100
+    called = Message(Role.ASSISTANT, (ToolCall(call.call_id, call.name, call.arguments_json),))
+    result = Message(Role.TOOL, (ToolResult(call.call_id, "4"),))
+    answered = replace(request, messages=(*request.messages, called, result), model=SHORT, tools=())
+    assert isinstance((await read(provider, answered))[0], TextChunk)
+
+
+async def test_a_call_that_is_cut_says_so(provider: LocalProvider) -> None:
+    model = ModelConfig(max_output_tokens=4, extra_json='{"tool_choice": "required"}')
+    with pytest.raises(ProviderError, match="max_output_tokens") as caught:
+        await read(provider, replace(asked("Roll."), model=model, tools=(ToolSpec("dice", "", DICE),)))
+    assert caught.value.reason == FailureReason.LIMIT
 
 
 async def test_a_reader_that_leaves_does_not_keep_the_model_busy(provider: LocalProvider) -> None:

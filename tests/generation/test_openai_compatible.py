@@ -18,9 +18,12 @@ from kernel.generation.provider import (
     TextChunk,
     UsageChunk,
 )
+from kernel.generation.retries import Retries
 from kernel.prompt.config import ModelConfig
 from tests.generation.builders import asked
 from tests.generation.endpoint import SSE_HEAD, Behaviour, Endpoint, Exchange, endpoint, event
+
+ONCE = Retries(attempts=1)
 
 
 @asynccontextmanager
@@ -28,7 +31,8 @@ async def playing(
     behaviour: Behaviour, **settings: Any
 ) -> AsyncIterator[tuple[OpenAICompatibleProvider, Endpoint]]:
     async with endpoint(behaviour) as server:
-        settings = {"base_url": server.base_url, "model": "m", "api_key": "sk-secret"} | settings
+        defaults = {"model": "m", "api_key": "sk-secret", "retries": ONCE}
+        settings = {"base_url": server.base_url} | defaults | settings
         provider = OpenAICompatibleProvider(OpenAISettings(**settings))
         try:
             yield provider, server
@@ -206,7 +210,7 @@ async def test_nobody_listens() -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         base_url = f"http://127.0.0.1:{reserved.getsockname()[1]}/v1"
-        provider = OpenAICompatibleProvider(OpenAISettings(base_url=base_url, model="m"))
+        provider = OpenAICompatibleProvider(OpenAISettings(base_url=base_url, model="m", retries=ONCE))
         with pytest.raises(ProviderError) as caught:
             await read(provider)
         await provider.aclose()

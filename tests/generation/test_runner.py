@@ -10,10 +10,12 @@ from structlog.testing import capture_logs
 from kernel.generation.events import Cancelled, Failed, FloorCommitted, PageCompleted, RunEvent
 from kernel.generation.hub import RunHub
 from kernel.generation.live import LiveRun, RunLost
+from kernel.generation.pages import PagePlan
 from kernel.generation.provider import ChatRequest, Chunk, FailureReason, Provider, TextChunk
-from kernel.generation.runner import RunLimits, run
+from kernel.generation.runner import RunLimits, Runner, RunPlan
 from kernel.generation.script import Script
 from kernel.generation.scripted import ScriptedProvider
+from kernel.generation.tools import NoTools
 from kernel.tree.model import FloorState, Usage
 from tests.generation.builders import (
     PATIENCE,
@@ -46,10 +48,10 @@ class Driven:
         self.hub = RunHub()
         self.live = LiveRun("run-1", "floor-1")
         self.sink = sink or RecordingSink()
-        drive = run(
-            self.live, provider, asked("hi"), self.sink, started=STARTED, page_id="page-1", limits=limits
-        )
-        self.hub.start(self.live, drive)
+        plan = RunPlan((PagePlan("page-1", provider, asked("hi")),), STARTED)
+        window = limits.window_seconds
+        runner = Runner(self.live, plan, NoTools(), self.sink, limits, lambda: window)
+        self.hub.start(self.live, runner.run())
 
     async def events(self) -> list[RunEvent]:
         return await events_of(self.live.subscribe())
@@ -72,7 +74,7 @@ async def test_a_whole_answer_is_committed_and_then_told() -> None:
     ]
     assert driven.sink.names == ["complete"]
     draft = driven.sink.draft
-    assert (draft.text, draft.reasoning, draft.usage, draft.partial) == ("one two", "hm", Usage(7, 2), False)
+    assert (draft.text, draft.usage, draft.partial) == ("one two", Usage(7, 2), False)
 
 
 async def test_the_last_frame_waits_for_the_row() -> None:

@@ -14,10 +14,13 @@ from kernel.generation.provider import (
     ProviderError,
     ReasoningChunk,
     TextChunk,
+    ToolCallChunk,
     UsageChunk,
 )
 from kernel.generation.script import Script, ScriptError, load_script
 from kernel.generation.scripted import ScriptedProvider
+from kernel.tree.message import Message, ToolCall, ToolResult
+from kernel.tree.model import Role
 from tests.generation.builders import Gate, asked
 
 
@@ -90,6 +93,65 @@ async def test_everything_a_reply_can_set() -> None:
     ]
 
 
+async def test_it_calls_tools_after_its_text_with_ids_that_no_call_before_has() -> None:
+    calls = [
+        {"name": "dice", "arguments": {"sides": 6}},
+        {"name": "now"},
+        {"name": "x", "arguments_json": "{no", "call_id": "twice"},
+        {"name": "y", "call_id": "twice"},
+    ]
+    scripted = provider({"text": "ok", "tool_calls": calls})
+    earlier = Message(Role.ASSISTANT, (ToolCall("call_1", "dice", "{}"),))
+    request = ChatRequest((earlier, *asked("x").messages))
+    assert (await chunks(scripted, request))[:-1] == [
+        TextChunk("ok"),
+        ToolCallChunk("call_2", "dice", '{"sides": 6}'),
+        ToolCallChunk("call_3", "now", "{}"),
+        ToolCallChunk("twice", "x", "{no"),
+        ToolCallChunk("twice", "y", "{}"),
+    ]
+
+
+async def test_calls_without_a_text_are_sent_alone_and_count_as_deltas() -> None:
+    scripted = provider({"tool_calls": [{"name": "a"}, {"name": "b"}], "hang_after": 1})
+    stream = scripted.stream(asked("x"))
+    assert await anext(stream) == ToolCallChunk("call_1", "a", "{}")
+    waiting = asyncio.create_task(anext(stream))  # type: ignore[arg-type]
+    await asyncio.wait({waiting}, timeout=0.02)
+    assert not waiting.done()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+
+
+async def test_it_goes_on_by_how_many_results_follow_the_last_user_message() -> None:
+    scripted = provider(
+        {"when": "roll", "tool_calls": [{"name": "dice"}]},
+        {"when": "roll", "after_results": 1, "tool_calls": [{"name": "dice"}]},
+        {"when": "roll", "after_results": 2, "text": "two"},
+        {"text": "a"},
+        {"text": "b"},
+        {"after_results": 1, "text": "c"},
+    )
+
+    async def said(text: str, results: int) -> str:
+        more = (
+            Message(Role.ASSISTANT, (ToolCall("c", "dice", "{}"),)),
+            Message(Role.TOOL, (ToolResult("c", "4"),)),
+        )
+        request = ChatRequest((*more, *asked(text).messages, *more * results))
+        got = await chunks(scripted, request)
+        return "".join(getattr(c, "text", "") or getattr(c, "name", "") for c in got)
+
+    assert [await said("roll", n) for n in (0, 1, 2, 0)] == ["dice", "dice", "two", "dice"]
+    assert [await said(text, n) for text, n in [("x", 0), ("y", 1), ("z", 0), ("y", 1)]] == [
+        "a",
+        "c",
+        "b",
+        "c",
+    ]
+    assert (await said("roll", 3)).startswith("I am the scripted provider")
+
+
 @pytest.mark.parametrize("after", [0, 1, 2])
 @pytest.mark.parametrize("reason", ["PROVIDER_UNAVAILABLE", "PROVIDER_TIMEOUT", "PROVIDER_INVALID", "LIMIT"])
 async def test_it_fails_after_as_many_deltas_as_the_script_says(reason: str, after: int) -> None:
@@ -158,6 +220,13 @@ async def test_a_script_is_read_inline_or_from_a_file(tmp_path: Path) -> None:
         ({"replies": [{"fail": {"reason": "CRASHED"}}]}, "replies.0.fail.reason: Input should be"),
         ({"replies": [{"fail": {"reason": "LIMIT"}, "hang_after": 1}]}, "give fail or hang_after"),
         ({"replies": [{"deltas": [""]}]}, "replies.0.deltas.0"),
+        ({"replies": [{"tool_calls": [{"arguments": {}}]}]}, "replies.0.tool_calls.0.name: Field required"),
+        (
+            {"replies": [{"tool_calls": [{"name": "x", "arguments": {}, "arguments_json": ""}]}]},
+            "give arguments or arguments_json",
+        ),
+        ({"replies": [{"tool_calls": [{"name": "x", "arguments": []}]}]}, "tool_calls.0.arguments: Input"),
+        ({"replies": [{"after_results": -1}]}, "replies.0.after_results"),
         ({"replies": [{"delay_ms": "5"}]}, "replies.0.delay_ms: Input should be a valid integer"),
     ],
 )

@@ -23,6 +23,7 @@ class Things:
     open_floor_id: str
     page_id: str
     run_id: str
+    staged_write_id: str
 
 
 async def things(stage: Stage) -> Things:
@@ -32,7 +33,15 @@ async def things(stage: Stage) -> Things:
     await stage.turn(session_id)
     opened = (await stage.call("OpenFloor", session_id=session_id, branch="side", input=[user("q")])).floor
     page = (await stage.call("AddPage", floor_id=opened.floor_id, slot=2, messages=[assistant("a")])).page
-    return Things(session_id, floor.floor_id, opened.floor_id, page.page_id, floor.run_id)
+    entry = (await stage.call("StageWrite", **proposal(session_id))).staged_write
+    return Things(
+        session_id, floor.floor_id, opened.floor_id, page.page_id, floor.run_id, entry.staged_write_id
+    )
+
+
+def proposal(session_id: str) -> dict[str, Any]:
+    target = {"session_id": session_id, "placement": "PLACEMENT_NEXT_FLOOR"}
+    return {"target": target, "parts": [{"output_page": {"output": [assistant("x")]}}]}
 
 
 Fields = Callable[[Things], dict[str, Any]]
@@ -57,6 +66,9 @@ WRITES: dict[str, Fields] = {
     "MergeBranch": lambda t: {"session_id": t.session_id, "source_branch": "side"},
     "WriteState": lambda t: {"session_id": t.session_id, "variables": [{"key": "a", "value_json": "1"}]},
     "Respond": lambda t: {"session_id": t.session_id, "input": {"messages": [user("x")]}},
+    "SubmitToolResults": lambda t: {"run_id": t.run_id, "results": [{"call_id": "call_1"}]},
+    "StageWrite": lambda t: proposal(t.session_id),
+    "AcceptStagedWrite": lambda t: {"staged_write_id": t.staged_write_id, "reason": "r"},
 }
 READS: dict[str, Fields] = {
     "GetSession": lambda t: {"session_id": t.session_id},
@@ -75,19 +87,25 @@ READS: dict[str, Fields] = {
     "AssembleContext": lambda t: {"session_id": t.session_id},
     "ExplainFloor": lambda t: {"floor_id": t.floor_id},
     "DiffContexts": lambda t: {"left_floor_id": t.floor_id, "right_floor_id": t.open_floor_id},
+    "AttachRun": lambda t: {"run_id": t.run_id},
     "GetRun": lambda t: {"run_id": t.run_id},
     "GetState": lambda t: {"session_id": t.session_id},
     "ListMemory": lambda t: {"session_id": t.session_id},
     "VerifySession": lambda t: {"session_id": t.session_id},
     "ExportSession": lambda t: {"session_id": t.session_id},
+    "GetSnapshot": lambda t: {"session_id": t.session_id},
+    "GetStagedWrite": lambda t: {"staged_write_id": t.staged_write_id},
+    "PreviewStagedWrite": lambda t: {"staged_write_id": t.staged_write_id},
 }
 # Writes that an archived session takes, or that come too late for its run.
 OTHERS: dict[str, Fields] = {
     "RestoreSession": lambda t: {"session_id": t.session_id},
     "CancelRun": lambda t: {"run_id": t.run_id},
     "DeleteSession": lambda t: {"session_id": t.session_id},
+    "RejectStagedWrite": lambda t: {"staged_write_id": t.staged_write_id, "reason": "r"},
+    "WithdrawStagedWrite": lambda t: {"staged_write_id": t.staged_write_id, "reason": "r"},
 }
-# RPCs that name no session, make one, or name one in each message; and one that is not served yet.
+# RPCs that name no session, make one, or name one in each message.
 APART = {
     "CreateProject",
     "GetProject",
@@ -104,7 +122,8 @@ APART = {
     "AppendFloors",
     "ListEvents",
     "WatchEvents",
-    "AttachRun",
+    "ListStagedWrites",
+    "Introspect",
 }
 
 
@@ -156,10 +175,10 @@ async def test_a_deleted_session_is_not_found(stage: Stage) -> None:
 async def test_bad_input_16(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A foreign session answers exactly as one that never was."""
     with monkeypatch.context() as elsewhere:
-        other = Identity("other", "local", frozenset({"owner"}))
+        other = Identity("other", "local", frozenset({"owner", "service"}))
         elsewhere.setattr(LocalAuthenticator, "_LOCAL", other)
         foreign = await things(stage)
-    random = Things(*(new_id() for _ in range(5)))
+    random = Things(*(new_id() for _ in range(6)))
     before = await stage.rows()
     found = await refusals(stage, foreign)
     assert found == await refusals(stage, random)

@@ -95,7 +95,7 @@ async def test_too_many_calls_at_once_are_overload() -> None:
 
 async def test_auth_off_is_the_local_owner(rpc: Running) -> None:
     await rpc.client.unary(GET, REQUEST)
-    assert rpc.sessions.calls[0].identity == Identity("local", "local", frozenset({"owner"}))
+    assert rpc.sessions.calls[0].identity == Identity("local", "local", frozenset({"owner", "service"}))
     assert rpc.sessions.calls[0].method == GET
 
 

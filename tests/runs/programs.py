@@ -2,33 +2,37 @@
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from tests.runs import stopping
 from tests.runs.stage import Watch
 from tests.support.client import Client, connect, request_for, user
-from tests.support.processes import Running, conversation_service
+from tests.support.processes import Running, conversation_service, running
 from tests.support.service import SECRET_KEY
 
 _POLL = 0.05
 
 
 def service_process(
-    database_url: str, folder: Path, *, provider: str = "scripted", script: str = ""
+    database_url: str, folder: Path, *, provider: str = "scripted", script: str = "", stop_at: str = ""
 ) -> AbstractAsyncContextManager[Running]:
-    """`python -m conversation_service` on that database."""
-    return conversation_service(
-        {
-            "STEMMA_CONVERSATION": "127.0.0.1:0",
-            "STEMMA_CONVERSATION_DATABASE_URL": database_url,
-            "STEMMA_DATA": str(folder),
-            "STEMMA_SECRET_KEY": SECRET_KEY,
-            "STEMMA_PROVIDER": provider,
-            "STEMMA_SCRIPT": script,
-        }
-    )
+    """`python -m conversation_service` on that database; with `stop_at`, a point of `stopping.py`, that."""
+    environment = {
+        "STEMMA_CONVERSATION": "127.0.0.1:0",
+        "STEMMA_CONVERSATION_DATABASE_URL": database_url,
+        "STEMMA_DATA": str(folder),
+        "STEMMA_SECRET_KEY": SECRET_KEY,
+        "STEMMA_PROVIDER": provider,
+        "STEMMA_SCRIPT": script,
+    }
+    if not stop_at:
+        return conversation_service(environment)
+    command = [sys.executable, "-m", "tests.runs.stopping"]
+    return running("conversation_service", command, environment | {stopping.VARIABLE: stop_at})
 
 
 @asynccontextmanager

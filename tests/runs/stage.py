@@ -13,6 +13,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from google.protobuf.message import Message
@@ -26,7 +27,7 @@ from tests.support.client import Client, connect, request_for, user
 from tests.support.service import RunningService, running_service
 
 WAIT = 15.0
-ENDS = {"floor_committed", "failed", "cancelled"}
+ENDS = {"floor_committed", "held", "failed", "cancelled"}
 PIECES = ["Once ", "upon ", "a time."]
 STORY = "".join(PIECES)
 
@@ -147,8 +148,9 @@ def as_bytes(frames: Iterable[run_pb2.RunEvent]) -> list[bytes]:
 
 def assert_in_order(frames: list[run_pb2.RunEvent]) -> None:
     """What holds for every run seen from its beginning."""
-    assert [frame.seq for frame in frames] == list(range(1, len(frames) + 1))
-    assert {frame.epoch for frame in frames} == {1}
+    epochs = [[frame.seq for frame in group] for _, group in groupby(frames, lambda frame: frame.epoch)]
+    assert epochs == [list(range(1, len(seqs) + 1)) for seqs in epochs], epochs
+    assert [frame.epoch for frame in frames] == sorted(frame.epoch for frame in frames)
     assert len({(frame.run_id, frame.floor_id) for frame in frames}) == 1
     seen = kinds(frames)
     assert seen[0] == "started"
@@ -185,6 +187,12 @@ class Stage:
 
     def sent(self, request: Message, client: Client | None = None) -> Watch:
         return self.sent_by(client or self.client, request)
+
+    def attach(self, run_id: str, after: run_pb2.RunEvent | None = None) -> Watch:
+        """To a run, after a frame of it."""
+        position = f"{after.epoch}.{after.seq}" if after is not None else ""
+        request = request_for("AttachRun", run_id=run_id, after=position)
+        return Watch(self.other.stream("AttachRun", request))
 
     @staticmethod
     def sent_by(client: Client, request: Message) -> Watch:

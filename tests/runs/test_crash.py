@@ -11,7 +11,7 @@ from stemma.kernel.v1 import floor_pb2, run_pb2
 
 from tests.runs.programs import ask, service_process, talking_to, until
 from tests.runs.stage import Stage, as_bytes, end_of, kinds, on_stage
-from tests.support.client import Refusal, refusal_of, request_for, texts, user
+from tests.support.client import refusal_of, request_for, texts, user
 
 FAILED, GENERATING = floor_pb2.FLOOR_STATE_FAILED, floor_pb2.FLOOR_STATE_GENERATING
 # A lease of 10 s, and the next look of those who live, every 2 s.
@@ -29,7 +29,7 @@ SCRIPT = json.dumps(
 async def assert_usable(stage: Stage, session: str, failed: floor_pb2.Floor) -> None:
     """The crashed floor is off the path, its branch goes on, and it can be tried again."""
     assert (failed.state, failed.failure_reason) == (FAILED, "CRASHED")
-    assert not failed.HasField("output_page")
+    assert not failed.HasField("output_page") or "Once upon ".startswith(*texts(failed.output_page))
     explained = await stage.other.call("ExplainFloor", floor_id=failed.floor_id)
     assert explained.recorded, "what was sent is kept before it is sent"
     branch = await stage.branch(session)
@@ -76,15 +76,14 @@ async def test_killed_in_mid_run_on_postgres(postgres_database_url: str, tmp_pat
         mine = stage.part(hold_at=1)
         alive = await stage.watch(await stage.client.new_session(), mine).started()
         await mine.held()
+        # From another process: so it is in the log.
+        attached = await stage.attach(watch.run_id, watch.frames[0]).until_text("Once upon ")
         await program.kill()
 
         # While the lease lasts, nobody can tell whether the other process lives.
         assert (await stage.floor(watch.floor_id)).state == GENERATING
-        away = [
-            await stage.client.refusal("Respond", request),
-            await stage.client.refused("CancelRun", run_id=watch.run_id),
-        ]
-        assert away == [Refusal("UNAVAILABLE", "UNAVAILABLE", {})] * 2
+        # A repeat, and who attaches, are told what the other process has logged, and wait for the rest.
+        repeat = await stage.sent(request).until_text("Once upon ")
 
         async def ended() -> bool:
             return (await stage.floor(watch.floor_id)).state == FAILED
@@ -93,6 +92,10 @@ async def test_killed_in_mid_run_on_postgres(postgres_database_url: str, tmp_pat
         assert (await stage.run(alive.run_id)).state == run_pb2.RUN_STATE_RUNNING
         mine.go()
         assert kinds(await alive.end())[-1] == "floor_committed"
+        rest = (await repeat.end())[-2:]
+        assert kinds(rest) == ["reset", "failed"]
+        assert texts(rest[0].reset.pages[0]) == ["Once upon "]
+        assert as_bytes((await attached.rest())[-2:]) == as_bytes(rest)
         assert kinds(await stage.sent(request).rest()) == ["failed"]
         await assert_usable(stage, session, await stage.floor(watch.floor_id))
 
@@ -111,7 +114,7 @@ async def test_a_run_of_another_process_may_be_given_up_at_once(postgres_databas
         assert (gone.state, gone.failure_reason) == (FAILED, "ABANDONED")
         part.go()
         late = await watch.end()
-        assert (kinds(late)[-1], end_of(late)) == ("cancelled", gone)
+        assert (kinds(late)[-2:], end_of(late)) == (["reset", "cancelled"], gone)
         assert as_bytes(await here.sent(request).rest()) == as_bytes(late[-1:])
         assert await here.floor(gone.floor_id) == gone
         assert await here.other.path_ids(session) == [floor.floor_id]

@@ -12,28 +12,6 @@ from tests.support.client import assistant, refusal_of, request_for, user
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-TWO = [{"instruction": "be brief"}, {"instruction": "be bold"}]
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [{"hold": True}, {"candidate_count": 2}, {"candidates": TWO}, {"candidates": TWO[:1]}],
-    ids=lambda asked: next(iter(asked)),
-)
-async def test_what_is_not_served_yet_says_so(stage: Stage, session: str, asked: dict[str, Any]) -> None:
-    part = stage.part()
-    refusal = await stage.client.refused("Respond", session_id=session, input=part.input, **asked)
-    assert (refusal.code, refusal.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED")
-    assert part.sent == []
-    assert len(await stage.other.everything("GetTree", "floors", session_id=session)) == 1
-
-
-async def test_attach_run_is_not_served_yet(stage: Stage, session: str) -> None:
-    run_id = end_of(await stage.play(session)).run_id
-    for after in ("", "1.1"):
-        refusal = await stage.client.refused("AttachRun", run_id=run_id, after=after)
-        assert (refusal.code, refusal.reason) == ("UNIMPLEMENTED", "UNIMPLEMENTED")
-
 
 async def test_one_candidate_is_no_candidates(stage: Stage, session: str) -> None:
     for count in (0, 1):

@@ -57,16 +57,3 @@ async def test_a_lost_run_is_ended_at_the_second_look(engine_url: str) -> None:
         assert not branch.pending_floor_id
         floor = (await client.call("GetFloor", floor_id=branch.failed_floor_id)).floor
         assert floor.failure_reason == "CRASHED"
-
-
-async def test_a_run_that_was_abandoned_elsewhere_is_stopped_at_the_second_look(engine_url: str) -> None:
-    held = Held()
-    async with running_service(engine_url, gate=held) as service, connect(service.address) as client:
-        _, frames = await _start(client, held)
-        reconciliation, _ = _rows(service)
-        # As after an AbandonFloor in another process: the database has no running run of ours.
-        await reconciliation.look([])
-        assert service.service.generation.hub.running == 1
-        await reconciliation.look([])
-        rest = [answer.event async for answer in frames]
-        assert rest[-1].WhichOneof("event") == "cancelled"

@@ -8,7 +8,9 @@ from kernel.generation.registry import Providers, ProviderSettings
 from kernel.generation.runner import RunLimits
 from kernel.prompt.config import Config, ModelConfig
 from kernel.runs.control import HubRuns
-from kernel.runs.respond import Generation, Input, respond
+from kernel.runs.log import ChunkLog
+from kernel.runs.respond import Input, Wish, respond
+from kernel.runs.start import Generation, no_effects, no_tools, none_standing
 from kernel.tree.model import Role
 from kernel.verbs.env import Caller, Env, Target, Write
 from kernel.wire.codec import WireCodec
@@ -26,9 +28,9 @@ async def test_a_fault_at_any_statement_opens_nothing(
         world = await new_world(store)
         codec, hub = WireCodec(), RunHub()
         env = Env(store, HubRuns(hub, codec), codec, world.now, world.new_id)
-        generation = Generation(
-            Providers(ProviderSettings(default="scripted")), hub, {}, world.new_id(), RunLimits()
-        )
+        providers, owner = Providers(ProviderSettings(default="scripted")), world.new_id()
+        log = ChunkLog(store.run_log, hub, owner)
+        generation = Generation(providers, hub, log, owner, RunLimits(), no_tools, no_effects, none_standing)
         write = Write(Caller(world.tenant, "somebody"), world.request())
         asked = Input(codec.text(Role.USER, "hello"))
         overrides = Config(model=ModelConfig(provider="scripted"))
@@ -37,9 +39,8 @@ async def test_a_fault_at_any_statement_opens_nothing(
         while True:
             with faulty(engines, monkeypatch, at) as fault:
                 try:
-                    run = await respond(
-                        env, generation, write, Target(world.session.session_id), asked, overrides
-                    )
+                    target = Target(world.session.session_id)
+                    run = await respond(env, generation, write, target, asked, Wish(overrides))
                 except Unavailable:
                     assert fault.struck
                 else:
@@ -55,7 +56,7 @@ async def test_a_fault_at_any_statement_opens_nothing(
         after = await everything(engines)
         assert [len(after[table]) for table in ("floor", "run", "prompt", "prompt_block")] == [2, 1, 1, 1]
         async with store.reading(world.tenant) as tx:
-            record = await tx.prompt(run.floor_id)
+            record = await tx.prompt(run.run.floor_id)
         assert record is not None
         assert run.live is not None
         assert run.live.frames[0].event.context_digest == record.context_digest

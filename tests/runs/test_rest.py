@@ -142,8 +142,6 @@ async def test_what_is_refused_before_the_first_frame_is_an_ordinary_error(
 ) -> None:
     url = f"/v1/sessions/{session}:respond"
     for headers in ({}, SSE):
-        unserved = await http.post(url, json=asked(stage.part(), hold=True), headers=headers)
-        assert (unserved.status_code, reason_of(unserved.json())) == (501, "UNIMPLEMENTED")
         unknown = str(uuid.uuid4())
         moved = await http.post(url, json=asked(stage.part(), expectedHead=unknown), headers=headers)
         assert (moved.status_code, reason_of(moved.json())) == (409, "HEAD_MOVED")

@@ -17,6 +17,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import (
+    access_service_pb2,
     admin_service_pb2,
     context_service_pb2,
     event_service_pb2,
@@ -24,12 +25,16 @@ from stemma.conversation.v1 import (
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    snapshot_service_pb2,
+    staged_write_service_pb2,
     state_service_pb2,
 )
+from stemma.draft.v1 import draft_service_pb2
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2
 
 TIMEOUT = 60.0
 MODULES = (
+    access_service_pb2,
     admin_service_pb2,
     context_service_pb2,
     event_service_pb2,
@@ -37,6 +42,8 @@ MODULES = (
     project_service_pb2,
     run_service_pb2,
     session_service_pb2,
+    snapshot_service_pb2,
+    staged_write_service_pb2,
     state_service_pb2,
 )
 
@@ -48,6 +55,15 @@ def _methods() -> Iterator[MethodDescriptor]:
 
 
 METHODS = {method.name: method for method in _methods()}
+# Of the draft service, by names such as `draft.GetTree`: some are those of the conversation service, too.
+DRAFT_METHODS = {
+    f"draft.{method.name}": method
+    for method in draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"].methods
+}
+
+
+def method_of(name: str) -> MethodDescriptor:
+    return DRAFT_METHODS[name] if name in DRAFT_METHODS else METHODS[name]
 
 
 @dataclass(frozen=True)
@@ -100,14 +116,14 @@ def texts(page: message_pb2.Page) -> list[str]:
 
 def request_for(name: str, /, **fields: Any) -> Message:
     """The request of an RPC; a write without a request_id gets a random one."""
-    kind = METHODS[name].input_type
+    kind = method_of(name).input_type
     if "request_id" in kind.fields_by_name and "request_id" not in fields:
         fields["request_id"] = str(uuid.uuid4())
     return message_factory.GetMessageClass(kind)(**fields)
 
 
 def answer_of(name: str, raw: bytes) -> Any:
-    return message_factory.GetMessageClass(METHODS[name].output_type).FromString(raw)
+    return message_factory.GetMessageClass(method_of(name).output_type).FromString(raw)
 
 
 class Client:
@@ -130,7 +146,7 @@ class Client:
     async def refusal(self, name: str, request: Message) -> Refusal:
         """The call's refusal; an answer is a failed test."""
         try:
-            if METHODS[name].server_streaming:
+            if method_of(name).server_streaming:
                 answer: Any = await self.frames(name, request)
             else:
                 answer = await self.send(name, request)
@@ -178,8 +194,8 @@ class Client:
 
 
 def _path(name: str) -> str:
-    method = METHODS[name]
-    return f"/{method.containing_service.full_name}/{name}"
+    method = method_of(name)
+    return f"/{method.containing_service.full_name}/{method.name}"
 
 
 def _bytes(message: Message) -> bytes:

@@ -193,3 +193,15 @@ async def test_bad_input_46_other_roles(files: Files) -> None:
     assert (message.role, message.metadata["stemma.provenance"]) == (1, "untrusted_import")
     [floor] = (await files.client.call("ListPath", session_id=session_id)).floors
     assert floor.input_page.source == "import:chatgpt"
+
+
+async def test_a_file_does_not_say_where_a_conversation_is_sent(files: Files) -> None:
+    lines = await written(files)
+    model = {"name": "m", "base_url": "https://elsewhere.example/v1", "api_key": "s1.sealed"}
+    lines[0]["config_json"] = json.dumps({"model": model, "pipeline": {"memory": {"model": model}}})
+    (result,) = await files.imported("stemma", packed(lines))
+    session = (await files.client.call("GetSession", session_id=result.session_id)).session
+    for given in (session.config.model, session.config.pipeline.memory.model):
+        assert given.name == "m"
+        assert not given.HasField("base_url")
+        assert not given.HasField("api_key_set")

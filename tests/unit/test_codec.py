@@ -127,7 +127,8 @@ def test_nothing_is_no_page() -> None:
 )
 def test_tokens_are_estimated_for_each_part(part: dict[str, object], tokens: int) -> None:
     message = pb.Message(role=3, parts=[part])
-    assert stored(message).facts == (MessageFacts(Role.ASSISTANT, False, tokens),)
+    plain = "tool_call" not in part and "tool_result" not in part
+    assert stored(message).facts == (MessageFacts(Role.ASSISTANT, False, tokens, plain),)
     twice = pb.Message(role=3, parts=[part, part])
     assert stored(twice).tokens == max(1, 2 * tokens if part != {"text": {"text": ""}} else 1)
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from conversation_service.settings import BadSettings, Settings, check_auth, secret_keys
+from conversation_service.settings import BadSettings, Settings, check_auth, guard, secret_keys
+from kernel.net.addresses import AddressRefused
 
 KEY, OTHER = (base64.b64encode(bytes([n]) * 32).decode() for n in (1, 2))
 
@@ -114,3 +115,11 @@ def test_settings_come_from_the_environment_by_their_prefix(monkeypatch: pytest.
     settings = Settings()
     assert (settings.secret_key, settings.conversation, settings.script) == (KEY, "[::1]:7", "")
     assert KEY not in repr(settings)
+
+
+def test_hosts_that_configurations_may_name_are_allowed_by_the_operator_alone() -> None:
+    with pytest.raises(AddressRefused):
+        guard(made()).check("http://127.0.0.1:11434/v1")
+    guard(made(allow_hosts="127.0.0.1:11434, models.lan")).check("http://127.0.0.1:11434/v1")
+    with pytest.raises(BadSettings, match=r"STEMMA_ALLOW_HOSTS.*'http://h'"):
+        guard(made(allow_hosts="localhost, http://h"))

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from conversation_service.steady import steadily
+from kernel.steady import steadily
 
 
 async def test_it_is_begun_again_after_an_error_and_ends_when_cancelled() -> None:

@@ -25,6 +25,7 @@ from tools.bench.profiles import profiles
 from tools.bench.reads import reads
 from tools.bench.report import Report
 from tools.bench.rows import measured, sections
+from tools.bench.runs import runs
 from tools.bench.sse import sse
 from tools.bench.throughput import throughput
 
@@ -38,6 +39,7 @@ SECTIONS: dict[str, Callable[[Bench], Awaitable[None]]] = {
     "throughput": throughput,
     "reads": reads,
     "growth": growth,
+    "runs": runs,
     "sse": sse,
     "peers": peers,
 }

@@ -20,6 +20,7 @@ from typing import Any
 import grpc
 import uvloop
 
+from tools.bench.run_client import respond
 from tools.bench.sse_client import read_streams
 from tools.bench.streams import stream
 
@@ -110,6 +111,9 @@ class Calls:
 
     async def sse(self, **fields: Any) -> dict[str, Any]:
         return await read_streams(**fields)
+
+    async def runs(self, address: str, **fields: Any) -> dict[str, Any]:
+        return await respond(await self.channel(address), **fields)
 
     async def stream(self, address: str, **fields: Any) -> dict[str, Any]:
         return await stream(await self.channel(address), **fields)

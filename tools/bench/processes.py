@@ -100,14 +100,17 @@ async def server(
 
 
 @asynccontextmanager
-async def service(url: str, folder: Path, *, profile: Path | None = None) -> AsyncIterator[Server]:
+async def service(
+    url: str, folder: Path, *, profile: Path | None = None, script: str = ""
+) -> AsyncIterator[Server]:
     """The conversation service with its defaults, on the database at `url`; with `profile`, under a
-    profiler that writes there as it ends."""
+    profiler that writes there as it ends. Its model answers by `script`."""
     environment = {
         "STEMMA_CONVERSATION": "127.0.0.1:0",
         "STEMMA_CONVERSATION_DATABASE_URL": url,
         "STEMMA_DATA": str(folder),
         "STEMMA_PROVIDER": "scripted",
+        "STEMMA_SCRIPT": script,
         "STEMMA_SECRET_KEY": base64.b64encode(secrets.token_bytes(32)).decode(),
     }
     command = ["-m", "conversation_service"]

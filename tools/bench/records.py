@@ -95,6 +95,6 @@ def _floor(
 def _page(floor_id: str, slot: Slot, role: Role, text: str, now: datetime) -> Page:
     message = message_pb2.Message(role=message_pb2.Role.Name(role), parts=[{"text": {"text": text}}])
     blob = message_pb2.MessageList(messages=[message]).SerializeToString(deterministic=True)
-    content = PageContent(blob, (MessageFacts(role, False, len(text) // 4),))
+    content = PageContent(blob, (MessageFacts(role, False, len(text) // 4, plain=True),))
     digest = page_digest(slot, False, blob)
     return Page(str(uuid4()), floor_id, slot, content, digest, content.tokens, False, "client", now)

@@ -13,6 +13,7 @@ from stemma.conversation.v1 import (
     context_service_pb2,
     floor_service_pb2,
     floor_service_pb2_grpc,
+    run_service_pb2,
     session_service_pb2,
     session_service_pb2_grpc,
 )
@@ -55,6 +56,11 @@ def _pages(turn: tuple[str, str]) -> dict[str, Any]:
         "input": [_say(message_pb2.ROLE_USER, turn[0])],
         "output": [_say(message_pb2.ROLE_ASSISTANT, turn[1])],
     }
+
+
+def respond(session_id: str, text: str) -> str:
+    said = run_service_pb2.RespondInput(messages=[_say(message_pb2.ROLE_USER, text)])
+    return body(run_service_pb2.RespondRequest(session_id=session_id, input=said))
 
 
 def path(session_id: str, floor_id: str = "") -> str:

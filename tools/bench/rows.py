@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tools.bench.bench import ENGINES, Size
+from tools.bench.runs import BOUND, COUNTS
 from tools.bench.sse import SHAPES
 from tools.bench.table import Row, Target, Unit, Values
 
@@ -16,6 +17,7 @@ def sections(size: Size) -> dict[str, list[Row]]:
         "Turns a second": list(_throughput()),
         "Paths and contexts": list(_reads(size)),
         "Growth and size": list(_growth(size)),
+        "Runs, a token every 50 ms": list(_runs()),
         "gRPC to Server-Sent Events": list(_sse()),
         "Peers at 1,000 messages, PostgreSQL": list(_peers()),
     }
@@ -132,6 +134,20 @@ def _growth(size: Size) -> Iterator[Row]:
         text = f"bytes a turn, {name}: tree"
         yield Row(text, f"bytes.{engine}", Unit.BYTES, "OpenAI Agents", target)
         yield Row(f"bytes a turn, {name}: request and event", f"bytes.{engine}.apart", Unit.BYTES)
+
+
+def _runs() -> Iterator[Row]:
+    for engine in ENGINES:
+        for count in COUNTS:
+            own, where = f"runs.{engine}.{count}", f"{count:,} runs, {_NAMES[engine]}"
+            bound = Target(("runs.bound",), at_most=1)
+            text = f"95 % of frames after the one before, {where}"
+            yield Row(text, f"{own}.gap", Unit.MS, f"{BOUND:g} ms", bound)
+            yield Row("— frames", f"{own}.frames", Unit.PER_SECOND)
+            yield Row("— server CPU a frame", f"{own}.cpu", Unit.MS)
+            yield Row("— memory, when all have begun", f"{own}.memory.early", Unit.BYTES)
+            flat = Target((f"{own}.memory.early",), at_most=1.1)
+            yield Row("— memory, near their end", f"{own}.memory.late", Unit.BYTES, "when begun", flat)
 
 
 def _sse() -> Iterator[Row]:

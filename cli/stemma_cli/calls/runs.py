@@ -36,6 +36,26 @@ class RunCalls(Calls):
         except grpc.RpcError as error:
             raise api_error(error, self.address) from None
 
+    def attach_run(self, run_id: str, after: str) -> Iterator[run_pb2.RunEvent]:
+        """The frames of a run after a position, `<epoch>.<seq>`."""
+        request = run_service_pb2.AttachRunRequest(run_id=run_id, after=after)
+        try:
+            for answer in self._runs.AttachRun(request, timeout=_RUN_TIMEOUT):
+                yield answer.event
+        except grpc.RpcError as error:
+            raise api_error(error, self.address) from None
+
+    def get_run(self, run_id: str) -> run_service_pb2.GetRunResponse:
+        """A run, with what it waits for."""
+        request = run_service_pb2.GetRunRequest(run_id=run_id)
+        return self._call(self._runs.GetRun, request, run_service_pb2.GetRunResponse)
+
+    def submit_tool_results(
+        self, request: run_service_pb2.SubmitToolResultsRequest
+    ) -> run_service_pb2.SubmitToolResultsResponse:
+        """Answers calls that a run waits for. The same request again has the same answer."""
+        return self._call(self._runs.SubmitToolResults, request, run_service_pb2.SubmitToolResultsResponse)
+
     def cancel_run(self, run_id: str) -> run_service_pb2.CancelRunResponse:
         """Ends a run and keeps what it has written; returns when that is durable."""
         request = run_service_pb2.CancelRunRequest(

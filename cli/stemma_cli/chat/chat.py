@@ -4,10 +4,11 @@ from stemma.conversation.v1 import run_service_pb2
 from stemma.kernel.v1 import floor_pb2, run_pb2
 
 from stemma_cli.chat.conversation import Conversation
+from stemma_cli.chat.frames import Following
 from stemma_cli.chat.looking import Looking
 from stemma_cli.chat.moving import Moving
 from stemma_cli.chat.refusals import explained, failure
-from stemma_cli.chat.reply import ReplyView, left_out_note
+from stemma_cli.chat.reply import ReplyView, left_out_note, waits_note
 from stemma_cli.chat.watch import Watch
 from stemma_cli.errors import ApiError, CliError, Interrupted
 from stemma_cli.output import Output
@@ -27,6 +28,8 @@ class Chat:
         self.moving: Moving = Moving(conversation, out)
         self.looking: Looking = Looking(conversation, out)
         self._out = out
+        # Of the reply that waits.
+        self._shown = ""
 
     def say(self, text: str) -> None:
         self._respond(self.talk.saying(text))
@@ -37,16 +40,32 @@ class Chat:
     def regenerate(self, number: int | None) -> None:
         self._respond(self.talk.regenerating(self.talk.turn(number).floor_id))
 
+    def decide(self, approve: bool, reason: str = "") -> None:
+        self._answer(self.talk.deciding(approve, reason))
+
+    def give_result(self, content: str) -> None:
+        self._answer(self.talk.resulting(content))
+
     def quit(self) -> None:
         raise Quit
 
-    def _respond(self, request: run_service_pb2.RespondRequest) -> None:
-        watch, view = Watch(self.talk.client, request), ReplyView(self._out)
+    def _answer(self, request: run_service_pb2.SubmitToolResultsRequest) -> None:
+        run = self.talk.client.submit_tool_results(request).run
+        assert self.talk.waiting is not None
+        if run.state == run_pb2.RUN_STATE_WAITING:
+            self._out.note(waits_note(run.requires_action))
+        else:
+            self._respond(self.talk.waiting)
+
+    def _respond(self, wanted: run_service_pb2.RespondRequest | Following) -> None:
+        shown = self._shown if isinstance(wanted, Following) else ""
+        watch, view = Watch(self.talk.client, wanted), ReplyView(self._out, shown)
         try:
             event = view.follow(watch)
         except ApiError as error:
             raise explained(self.talk, error) from None
         self.talk.ended(event)
+        self._shown = view.shown
         if view.left_out:
             self._out.note(left_out_note(view.left_out))
         self._show_end(event)
@@ -62,6 +81,10 @@ class Chat:
                 self._show_turn_line(event.cancelled.floor)
             case "cancelled":
                 self._out.note("Stopped before anything was written. /regenerate asks again.")
+            case "requires_action":
+                self._out.note(waits_note(event.requires_action))
+            case "held":
+                self._out.note("The reply is kept as a candidate, and its turn is open.")
             case _:
                 raise CliError(failure(event.failed))
 

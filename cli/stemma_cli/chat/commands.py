@@ -108,6 +108,15 @@ COMMANDS = {
     "branch": Command(
         "/branch [[new] NAME [N]]", "List branches; switch to one; make one (at turn N).", _branch
     ),
+    "approve": Command(
+        "/approve", "Let the model make the calls that wait for approval.", lambda c, _: c.decide(True)
+    ),
+    "refuse": Command(
+        "/refuse [WHY]", "Do not let it; it is told why, and goes on.", lambda c, r: c.decide(False, r)
+    ),
+    "result": Command(
+        "/result TEXT", "The result of a call that waits for yours.", lambda c, r: c.give_result(r)
+    ),
     "abandon": Command(
         "/abandon", "Give up a turn that was left unfinished.", lambda c, _: c.moving.abandon()
     ),

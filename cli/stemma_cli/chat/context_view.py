@@ -16,6 +16,7 @@ _WHY = {
     "path": "on the path",
     "pending": "the turn's own input",
     "input": "the turn's own input",
+    "closed_call": "in the place of a tool's result that is missing",
 }
 _LEFT_OUT = {
     "budget": "older than the token budget allows",
@@ -23,6 +24,7 @@ _LEFT_OUT = {
     "memory_budget": "more than the memory's budget allows",
     "memory_policy": "proposed by a model or an import, which the memory policy keeps out",
     "hidden": "hidden",
+    "unpaired": "a tool's call or result without the other",
 }
 
 

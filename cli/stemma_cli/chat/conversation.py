@@ -6,6 +6,7 @@ from stemma.conversation.v1 import run_service_pb2
 from stemma.kernel.v1 import floor_pb2, run_pb2, session_pb2
 
 from stemma_cli.calls.base import new_request_id
+from stemma_cli.chat.frames import Following
 from stemma_cli.client import Client
 from stemma_cli.errors import CliError
 from stemma_cli.words import plural, user_message
@@ -22,6 +23,8 @@ class Conversation:
     client: Client
     session: session_pb2.Session
     branch: floor_pb2.Branch
+    # A run that waits for somebody: where it stands.
+    waiting: Following | None = None
 
     @property
     def session_id(self) -> str:
@@ -106,9 +109,40 @@ class Conversation:
         request.regenerate.floor_id = floor_id
         return request
 
+    def deciding(self, approve: bool, reason: str) -> run_service_pb2.SubmitToolResultsRequest:
+        """The same decision on every call that waits for approval."""
+        request, required = self._answering(run_pb2.ACTION_KIND_APPROVAL)
+        for call in required.calls:
+            request.approvals.add(call_id=call.call_id, approve=approve, reason=reason)
+        return request
+
+    def resulting(self, content: str) -> run_service_pb2.SubmitToolResultsRequest:
+        """A result for the first call that waits for one."""
+        request, required = self._answering(run_pb2.ACTION_KIND_RESULT)
+        request.results.add(call_id=required.calls[0].call_id, content=content)
+        return request
+
+    def _answering(
+        self, kind: run_pb2.ActionKind
+    ) -> tuple[run_service_pb2.SubmitToolResultsRequest, run_pb2.RequiresAction]:
+        if self.waiting is None:
+            raise CliError("Nothing waits for an answer.")
+        required = self.client.get_run(self.waiting.run_id).run.requires_action
+        if required.kind != kind:
+            wanted = "/result TEXT" if kind == run_pb2.ACTION_KIND_APPROVAL else "/approve or /refuse"
+            raise CliError(f"It waits for something else: {wanted}.")
+        request = run_service_pb2.SubmitToolResultsRequest(
+            request_id=new_request_id(), run_id=self.waiting.run_id
+        )
+        return request, required
+
     def ended(self, event: run_pb2.RunEvent) -> None:
-        """Takes note of a run's last frame."""
+        """Takes note of a run's last frame, or of the one with which it waits."""
+        self.waiting = None
         match event.WhichOneof("event"):
+            case "requires_action":
+                self.waiting = Following(event.run_id, (event.epoch, event.seq))
+                self.refresh()
             case "floor_committed":
                 self.branch = event.floor_committed.branch
             case "cancelled" if event.cancelled.HasField("branch"):

@@ -6,16 +6,25 @@ from stemma_cli.chat.watch import Notice, Watch
 from stemma_cli.output import Output
 from stemma_cli.words import plural, reply_text
 
+# Characters of a call's arguments, or of a result.
+_ASIDE = 200
+
 
 class ReplyView:
-    """Prints the frames of one run: its text at once, word by word as it arrives."""
+    """Prints the frames of one run: its text at once, word by word as it arrives. `shown` is what of the
+    reply was printed before a wait."""
 
-    def __init__(self, out: Output) -> None:
+    def __init__(self, out: Output, shown: str = "") -> None:
         self._out = out
-        self._shown = ""
+        self._shown = shown
         self._in_line = False
         self._thinking = False
         self.left_out = 0
+
+    @property
+    def shown(self) -> str:
+        """The reply's text so far."""
+        return self._shown
 
     def follow(self, watch: Watch) -> run_pb2.RunEvent:
         """Shows everything, and returns the last frame. Raises what `Watch.events` raises."""
@@ -48,6 +57,17 @@ class ReplyView:
                 self._piece(event.reasoning_delta.text, "dim italic")
             case "text_delta":
                 self._text(event.text_delta.text)
+            case "tool_call":
+                call = event.tool_call
+                self._aside(f"→ {call.name}({shortened(call.arguments_json)})")
+            case "tool_result":
+                result = event.tool_result
+                self._aside(f"← {'error: ' if result.is_error else ''}{shortened(result.content)}")
+            case "reset":
+                self._aside("the service was restarted; what it kept of this reply:")
+                self._shown = ""
+                for page in event.reset.pages:
+                    self._text(reply_text(page))
             case "floor_committed":
                 self._rest(event.floor_committed.floor)
             case "cancelled":
@@ -56,6 +76,10 @@ class ReplyView:
                 self._rest(event.failed.floor)
             case _:
                 pass
+
+    def _aside(self, line: str) -> None:
+        self._end_line()
+        self._out.note(line)
 
     def _text(self, text: str) -> None:
         if self._thinking:
@@ -85,5 +109,19 @@ class ReplyView:
             self._in_line = False
 
 
+def shortened(text: str) -> str:
+    """In one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _ASIDE else f"{line[:_ASIDE]}…"
+
+
 def left_out_note(count: int) -> str:
     return f"{plural(count, 'message')} of this path did not reach the model: /context says which and why."
+
+
+def waits_note(required: run_pb2.RequiresAction) -> str:
+    """What the run waits for, and what to type."""
+    calls = ", ".join(f"{call.name}({shortened(call.arguments_json)})" for call in required.calls)
+    if required.kind == run_pb2.ACTION_KIND_APPROVAL:
+        return f"The model wants to call {calls}. /approve lets it, /refuse [WHY] does not."
+    return f"The model waits for the result of {calls}. /result TEXT gives it (the first one's)."

@@ -11,7 +11,7 @@ import grpc
 from stemma.conversation.v1 import run_service_pb2
 from stemma.kernel.v1 import run_pb2
 
-from stemma_cli.chat.frames import frames, is_last
+from stemma_cli.chat.frames import Following, frames, is_last
 from stemma_cli.client import Client
 from stemma_cli.errors import ApiError, CliError, Interrupted
 
@@ -23,15 +23,16 @@ class Notice(Enum):
     INTERRUPTED = auto()
 
 
-_Item = run_pb2.RunEvent | Notice | CliError
+# None: there is no more for now, as the run waits.
+_Item = run_pb2.RunEvent | Notice | CliError | None
 
 
 class Watch:
     """One run. `interrupted` tells whether Ctrl-C was pressed."""
 
-    def __init__(self, client: Client, request: run_service_pb2.RespondRequest) -> None:
+    def __init__(self, client: Client, wanted: run_service_pb2.RespondRequest | Following) -> None:
         self._client = client
-        self._request = request
+        self._wanted = wanted
         # Its put may be called by a signal handler.
         self._items: SimpleQueue[_Item] = SimpleQueue()
         self._given_up = threading.Event()
@@ -40,7 +41,7 @@ class Watch:
         self.interrupted = False
 
     def events(self) -> Iterator[run_pb2.RunEvent | Notice]:
-        """Every frame to the last one, and what happens beside them.
+        """Every frame to the last one, or to where the run waits, and what happens beside them.
 
         The first Ctrl-C cancels the run, keeping what it has written; the last frame says how it ended. The
         second stops watching: the run ends by itself.
@@ -57,8 +58,7 @@ class Watch:
             self._given_up.set()
 
     def _events(self) -> Iterator[run_pb2.RunEvent | Notice]:
-        while True:
-            item = self._items.get()
+        while (item := self._items.get()) is not None:
             if isinstance(item, CliError):
                 raise item
             if item is Notice.INTERRUPTED:
@@ -90,11 +90,12 @@ class Watch:
         try:
             for event in frames(
                 self._client,
-                self._request,
+                self._wanted,
                 on_lost=lambda: self._items.put(Notice.LOST),
                 given_up=self._given_up,
             ):
                 self._items.put(event)
+            self._items.put(None)
         except CliError as error:
             self._items.put(error)
 

@@ -15,11 +15,11 @@ def up(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Start everything here: the service and its REST gateway.
+    """Start everything here: the conversation service, the draft service and their REST gateway.
 
-    Ctrl-C stops it. Settings are the STEMMA_ variables: STEMMA_HTTP and STEMMA_CONVERSATION say where to
-    listen (port 0 picks one), STEMMA_DATA where everything is kept, STEMMA_PROVIDER who answers. Warnings
-    and errors go to standard error.
+    Ctrl-C stops it. Settings are the STEMMA_ variables: STEMMA_HTTP, STEMMA_CONVERSATION and STEMMA_DRAFT say
+    where to listen (port 0 picks one), STEMMA_DATA where everything is kept, STEMMA_PROVIDER who answers.
+    Warnings and errors go to standard error.
     """
     from stemma_cli.output import Output
     from stemma_cli.running.up import run

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 
 from stemma_cli.errors import CliError
-from stemma_cli.options import DEFAULT_ADDRESS
+from stemma_cli.options import DEFAULT_ADDRESS, DEFAULT_DRAFT
 
 DEFAULT_HTTP = "127.0.0.1:8080"
 
@@ -15,6 +15,7 @@ def wanted(settings: Mapping[str, str]) -> dict[str, str]:
     """Where each service is to listen, by the variable that says so."""
     return {
         "STEMMA_CONVERSATION": settings.get("STEMMA_CONVERSATION") or DEFAULT_ADDRESS,
+        "STEMMA_DRAFT": settings.get("STEMMA_DRAFT") or DEFAULT_DRAFT,
         "STEMMA_HTTP": settings.get("STEMMA_HTTP") or DEFAULT_HTTP,
     }
 

@@ -158,9 +158,7 @@ class Services:
                 case Signalled():
                     return
                 case Ended(name=name, code=code):
-                    raise ServiceFailed(
-                        f"{name} ended by itself ({_how(code)}); the other one is stopped too."
-                    )
+                    raise ServiceFailed(f"{name} ended by itself ({_how(code)}); the others are stopped too.")
 
     def stop(self) -> list[str]:
         """Ends all, the last started first, and returns the names of those that had to be killed.

@@ -1,6 +1,7 @@
 """Starting everything, saying what to try, and stopping it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from rich.text import Text
 
@@ -17,6 +18,16 @@ _ANSWERS = {
     "openai": "the OpenAI-compatible endpoint of STEMMA_OPENAI_BASE_URL",
 }
 
+# Each is told where those before it listen; the gateway comes last.
+_SERVICES = (("conversation_service", "STEMMA_CONVERSATION"), ("draft_service", "STEMMA_DRAFT"))
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    conversation: str
+    draft: str
+    http: str
+
 
 def run(out: Output, settings: Mapping[str, str], *, verbose: bool) -> None:
     """Serves until a signal, and then returns; everything that was started is gone.
@@ -29,8 +40,8 @@ def run(out: Output, settings: Mapping[str, str], *, verbose: bool) -> None:
     services, killed = Services(), list[str]()
     with services.signals():
         try:
-            conversation, http = _start(services, environment)
-            _welcome(out, conversation, http, provider, missing, environment)
+            addresses = _start(services, environment)
+            _welcome(out, addresses, provider, missing, environment)
             services.wait()
             out.note("\nstopping …")
         except Stopped:
@@ -41,13 +52,18 @@ def run(out: Output, settings: Mapping[str, str], *, verbose: bool) -> None:
         raise CliError(f"{' and '.join(killed)} did not stop in time, and had to be killed.")
 
 
-def _start(services: Services, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Where both listen. The lines are as the services print them: other programs wait for them."""
-    conversation = services.start("conversation_service", environment)
-    print(f"conversation_service listening on {conversation}", flush=True)
-    http = services.start("gateway", {**environment, "STEMMA_CONVERSATION": conversation})
+def _start(services: Services, environment: Mapping[str, str]) -> Addresses:
+    """Where all listen. The lines are as the services print them: other programs wait for them."""
+    found = dict(environment)
+    for name, variable in (
+        ("conversation_service", "STEMMA_CONVERSATION"),
+        ("draft_service", "STEMMA_DRAFT"),
+    ):
+        found[variable] = services.start(name, found)
+        print(f"{name} listening on {found[variable]}", flush=True)
+    http = services.start("gateway", found)
     print(f"gateway listening on {http}", flush=True)
-    return conversation, http
+    return Addresses(found["STEMMA_CONVERSATION"], found["STEMMA_DRAFT"], http)
 
 
 def _provider(settings: Mapping[str, str]) -> tuple[str, bool]:
@@ -61,9 +77,12 @@ def _provider(settings: Mapping[str, str]) -> tuple[str, bool]:
 
 
 def _welcome(
-    out: Output, conversation: str, http: str, provider: str, missing: bool, environment: Mapping[str, str]
+    out: Output, addresses: Addresses, provider: str, missing: bool, environment: Mapping[str, str]
 ) -> None:
-    out.answer_dict({"conversation": conversation, "http": http, "provider": provider})
+    conversation, http = addresses.conversation, addresses.http
+    out.answer_dict(
+        {"conversation": conversation, "draft": addresses.draft, "http": http, "provider": provider}
+    )
     out.say()
     if missing:
         out.say(

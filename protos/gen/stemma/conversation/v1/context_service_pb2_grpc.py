@@ -58,8 +58,9 @@ class ContextServiceServicer:
 
     def AssembleContext(self, request, context):
         """The messages that a run would send now: a pure function of the path, the configuration and the
-        options. Writes nothing. RESOURCE_EXHAUSTED `LIMIT` when the answer would exceed 4 MiB: set a
-        budget.
+        options. Each tool call has its result, right after it, and each result its call, whatever the path
+        holds: the explanation says what was added or left out for it. Writes nothing. RESOURCE_EXHAUSTED
+        `LIMIT` when the answer would exceed 4 MiB: set a budget.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -79,8 +80,9 @@ class ContextServiceServicer:
 
     def DiffContexts(self, request, context):
         """What differs between the contexts of two floors, which may be anywhere: in two states, on two branches,
-        in two sessions. Each is as ExplainFloor says. Messages of pages are the same when their ids are, all
-        others when their texts are. RESOURCE_EXHAUSTED `LIMIT` when the answer would exceed 4 MiB.
+        in two sessions. Each is as ExplainFloor says. Messages of pages are the same when their ids are and the
+        same of their parts are sent, all others when their texts are. RESOURCE_EXHAUSTED `LIMIT` when the
+        answer would exceed 4 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -140,3 +140,41 @@ class CancelRunResponse(_message.Message):
     floor: _floor_pb2.Floor
     branch: _floor_pb2.Branch
     def __init__(self, run: _Optional[_Union[_run_pb2.Run, _Mapping]] = ..., floor: _Optional[_Union[_floor_pb2.Floor, _Mapping]] = ..., branch: _Optional[_Union[_floor_pb2.Branch, _Mapping]] = ...) -> None: ...
+
+class ToolOutput(_message.Message):
+    __slots__ = ("call_id", "content", "is_error")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    IS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    content: str
+    is_error: bool
+    def __init__(self, call_id: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ...) -> None: ...
+
+class ToolApprovalDecision(_message.Message):
+    __slots__ = ("call_id", "approve", "reason")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    APPROVE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    approve: bool
+    reason: str
+    def __init__(self, call_id: _Optional[str] = ..., approve: _Optional[bool] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class SubmitToolResultsRequest(_message.Message):
+    __slots__ = ("request_id", "run_id", "results", "approvals")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    APPROVALS_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    run_id: str
+    results: _containers.RepeatedCompositeFieldContainer[ToolOutput]
+    approvals: _containers.RepeatedCompositeFieldContainer[ToolApprovalDecision]
+    def __init__(self, request_id: _Optional[str] = ..., run_id: _Optional[str] = ..., results: _Optional[_Iterable[_Union[ToolOutput, _Mapping]]] = ..., approvals: _Optional[_Iterable[_Union[ToolApprovalDecision, _Mapping]]] = ...) -> None: ...
+
+class SubmitToolResultsResponse(_message.Message):
+    __slots__ = ("run",)
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    run: _run_pb2.Run
+    def __init__(self, run: _Optional[_Union[_run_pb2.Run, _Mapping]] = ...) -> None: ...

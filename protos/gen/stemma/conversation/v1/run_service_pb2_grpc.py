@@ -55,6 +55,11 @@ class RunServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
                 _registered_method=True)
+        self.SubmitToolResults = channel.unary_unary(
+                '/stemma.conversation.v1.RunService/SubmitToolResults',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.SubmitToolResultsRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.SubmitToolResultsResponse.FromString,
+                _registered_method=True)
 
 
 class RunServiceServicer:
@@ -74,7 +79,11 @@ class RunServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AttachRun(self, request, context):
-        """The frames of a run after a position. UNIMPLEMENTED until runs are durable.
+        """The frames of a run after a position, from any replica, and then those to come. Ends after the
+        last frame, and after a `requires_action` while the run waits; attached after that frame, it
+        waits for what follows. After a crash the first new frame is `reset`. A run that ended long ago
+        has its last frames only. OUT_OF_RANGE `CURSOR_TOO_OLD` (earliest) and `CURSOR_AHEAD`.
+        Over REST always SSE; `Last-Event-ID` is the position.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,8 +96,19 @@ class RunServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CancelRun(self, request, context):
-        """Ends a run; returns when its end is durable. A run that has ended already is answered as it
+        """Ends a run, whichever process has it; returns when its end is durable. A run that has ended already is answered as it
         ended: FAILED_PRECONDITION, its state in the metadata.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SubmitToolResults(self, request, context):
+        """Answers calls that a run waits for: results of client tools, decisions on calls that need
+        approval. When nothing waits any more the run goes on, in the process that took this call; read
+        on with AttachRun. NOT_FOUND for a call that the run did not make, ALREADY_EXISTS for a second
+        result or decision, RESOURCE_EXHAUSTED for a result of more than 1 MiB, FAILED_PRECONDITION when
+        the run does not wait. All of it is taken, or nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -116,6 +136,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.CancelRun,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.CancelRunRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.CancelRunResponse.SerializeToString,
+            ),
+            'SubmitToolResults': grpc.unary_unary_rpc_method_handler(
+                    servicer.SubmitToolResults,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.SubmitToolResultsRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_run__service__pb2.SubmitToolResultsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -227,6 +252,33 @@ class RunService:
             '/stemma.conversation.v1.RunService/CancelRun',
             stemma_dot_conversation_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SubmitToolResults(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.RunService/SubmitToolResults',
+            stemma_dot_conversation_dot_v1_dot_run__service__pb2.SubmitToolResultsRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_run__service__pb2.SubmitToolResultsResponse.FromString,
             options,
             channel_credentials,
             insecure,

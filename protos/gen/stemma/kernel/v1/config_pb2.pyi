@@ -78,7 +78,7 @@ class Config(_message.Message):
     def __init__(self, system_prompt: _Optional[str] = ..., model: _Optional[_Union[ModelConfig, _Mapping]] = ..., budget: _Optional[_Union[BudgetConfig, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[Tool, _Mapping]]] = ..., pipeline: _Optional[_Union[PipelineConfig, _Mapping]] = ..., memory_policy: _Optional[_Union[MemoryPolicy, _Mapping]] = ..., greetings: _Optional[_Iterable[str]] = ..., variables_json: _Optional[str] = ..., extensions_json: _Optional[str] = ..., cleared: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelConfig(_message.Message):
-    __slots__ = ("provider", "name", "temperature", "top_p", "max_output_tokens", "stop", "seed", "extra_json")
+    __slots__ = ("provider", "name", "temperature", "top_p", "max_output_tokens", "stop", "seed", "extra_json", "base_url", "api_key", "api_key_set")
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
@@ -87,6 +87,9 @@ class ModelConfig(_message.Message):
     STOP_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     EXTRA_JSON_FIELD_NUMBER: _ClassVar[int]
+    BASE_URL_FIELD_NUMBER: _ClassVar[int]
+    API_KEY_FIELD_NUMBER: _ClassVar[int]
+    API_KEY_SET_FIELD_NUMBER: _ClassVar[int]
     provider: str
     name: str
     temperature: float
@@ -95,7 +98,10 @@ class ModelConfig(_message.Message):
     stop: _containers.RepeatedScalarFieldContainer[str]
     seed: int
     extra_json: str
-    def __init__(self, provider: _Optional[str] = ..., name: _Optional[str] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., max_output_tokens: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., seed: _Optional[int] = ..., extra_json: _Optional[str] = ...) -> None: ...
+    base_url: str
+    api_key: str
+    api_key_set: bool
+    def __init__(self, provider: _Optional[str] = ..., name: _Optional[str] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., max_output_tokens: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., seed: _Optional[int] = ..., extra_json: _Optional[str] = ..., base_url: _Optional[str] = ..., api_key: _Optional[str] = ..., api_key_set: _Optional[bool] = ...) -> None: ...
 
 class BudgetConfig(_message.Message):
     __slots__ = ("max_input_tokens", "reserved_output_tokens", "max_memory_tokens")

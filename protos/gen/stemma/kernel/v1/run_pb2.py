@@ -27,31 +27,45 @@ from stemma.kernel.v1 import floor_pb2 as stemma_dot_kernel_dot_v1_dot_floor__pb
 from stemma.kernel.v1 import message_pb2 as stemma_dot_kernel_dot_v1_dot_message__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1astemma/kernel/v1/run.proto\x12\x10stemma.kernel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cstemma/kernel/v1/floor.proto\x1a\x1estemma/kernel/v1/message.proto\"\x85\x02\n\x03Run\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12)\n\x05state\x18\x04 \x01(\x0e\x32\x1a.stemma.kernel.v1.RunState\x12\x16\n\x0e\x66\x61ilure_reason\x18\x05 \x01(\t\x12&\n\x05usage\x18\x06 \x01(\x0b\x32\x17.stemma.kernel.v1.Usage\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xc9\x03\n\x08RunEvent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x02 \x01(\t\x12\r\n\x05\x65poch\x18\x03 \x01(\x03\x12\x0b\n\x03seq\x18\x04 \x01(\x03\x12/\n\x07started\x18\x05 \x01(\x0b\x32\x1c.stemma.kernel.v1.RunStartedH\x00\x12\x31\n\ntext_delta\x18\x06 \x01(\x0b\x32\x1b.stemma.kernel.v1.TextDeltaH\x00\x12\x36\n\x0freasoning_delta\x18\x07 \x01(\x0b\x32\x1b.stemma.kernel.v1.TextDeltaH\x00\x12\x39\n\x0epage_completed\x18\x08 \x01(\x0b\x32\x1f.stemma.kernel.v1.PageCompletedH\x00\x12;\n\x0f\x66loor_committed\x18\t \x01(\x0b\x32 .stemma.kernel.v1.FloorCommittedH\x00\x12-\n\x06\x66\x61iled\x18\n \x01(\x0b\x32\x1b.stemma.kernel.v1.RunFailedH\x00\x12\x33\n\tcancelled\x18\x0b \x01(\x0b\x32\x1e.stemma.kernel.v1.RunCancelledH\x00\x42\x07\n\x05\x65vent\"O\n\nRunStarted\x12\x16\n\x0e\x63ontext_digest\x18\x01 \x01(\t\x12\x11\n\ttokens_in\x18\x02 \x01(\x03\x12\x16\n\x0eleft_out_count\x18\x03 \x01(\x05\"*\n\tTextDelta\x12\x0f\n\x07page_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"5\n\rPageCompleted\x12$\n\x04page\x18\x01 \x01(\x0b\x32\x16.stemma.kernel.v1.Page\"b\n\x0e\x46loorCommitted\x12&\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch\"Q\n\tRunFailed\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12&\n\x05\x66loor\x18\x03 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor\"`\n\x0cRunCancelled\x12&\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch*\xaf\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RUN_STATE_RUNNING\x10\x01\x12\x15\n\x11RUN_STATE_WAITING\x10\x02\x12\x12\n\x0eRUN_STATE_HELD\x10\x03\x12\x17\n\x13RUN_STATE_COMMITTED\x10\x04\x12\x14\n\x10RUN_STATE_FAILED\x10\x05\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x06*<\n\x04Keep\x12\x14\n\x10KEEP_UNSPECIFIED\x10\x00\x12\x0f\n\x0bKEEP_COMMIT\x10\x01\x12\r\n\tKEEP_FAIL\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1astemma/kernel/v1/run.proto\x12\x10stemma.kernel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cstemma/kernel/v1/floor.proto\x1a\x1estemma/kernel/v1/message.proto\"\xee\x02\n\x03Run\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12)\n\x05state\x18\x04 \x01(\x0e\x32\x1a.stemma.kernel.v1.RunState\x12\x16\n\x0e\x66\x61ilure_reason\x18\x05 \x01(\t\x12&\n\x05usage\x18\x06 \x01(\x0b\x32\x17.stemma.kernel.v1.Usage\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\x0frequires_action\x18\t \x01(\x0b\x32 .stemma.kernel.v1.RequiresAction\x12\r\n\x05\x65poch\x18\n \x01(\x03\x12\x0b\n\x03seq\x18\x0b \x01(\x03\x12\x10\n\x08\x64raft_id\x18\x10 \x01(\t\"\xc8\x05\n\x08RunEvent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x02 \x01(\t\x12\r\n\x05\x65poch\x18\x03 \x01(\x03\x12\x0b\n\x03seq\x18\x04 \x01(\x03\x12/\n\x07started\x18\x05 \x01(\x0b\x32\x1c.stemma.kernel.v1.RunStartedH\x00\x12\x31\n\ntext_delta\x18\x06 \x01(\x0b\x32\x1b.stemma.kernel.v1.TextDeltaH\x00\x12\x36\n\x0freasoning_delta\x18\x07 \x01(\x0b\x32\x1b.stemma.kernel.v1.TextDeltaH\x00\x12\x39\n\x0epage_completed\x18\x08 \x01(\x0b\x32\x1f.stemma.kernel.v1.PageCompletedH\x00\x12;\n\x0f\x66loor_committed\x18\t \x01(\x0b\x32 .stemma.kernel.v1.FloorCommittedH\x00\x12-\n\x06\x66\x61iled\x18\n \x01(\x0b\x32\x1b.stemma.kernel.v1.RunFailedH\x00\x12\x33\n\tcancelled\x18\x0b \x01(\x0b\x32\x1e.stemma.kernel.v1.RunCancelledH\x00\x12\x31\n\ttool_call\x18\x0c \x01(\x0b\x32\x1c.stemma.kernel.v1.ToolCalledH\x00\x12\x35\n\x0btool_result\x18\r \x01(\x0b\x32\x1e.stemma.kernel.v1.ToolAnsweredH\x00\x12;\n\x0frequires_action\x18\x0e \x01(\x0b\x32 .stemma.kernel.v1.RequiresActionH\x00\x12+\n\x05reset\x18\x0f \x01(\x0b\x32\x1a.stemma.kernel.v1.RunResetH\x00\x12)\n\x04held\x18\x10 \x01(\x0b\x32\x19.stemma.kernel.v1.RunHeldH\x00\x42\x07\n\x05\x65vent\"\x87\x01\n\nRunStarted\x12\x16\n\x0e\x63ontext_digest\x18\x01 \x01(\t\x12\x11\n\ttokens_in\x18\x02 \x01(\x03\x12\x16\n\x0eleft_out_count\x18\x03 \x01(\x05\x12\x36\n\x0estanding_calls\x18\x04 \x03(\x0b\x32\x1e.stemma.kernel.v1.StandingCall\"E\n\x0cStandingCall\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"*\n\tTextDelta\x12\x0f\n\x07page_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"5\n\rPageCompleted\x12$\n\x04page\x18\x01 \x01(\x0b\x32\x16.stemma.kernel.v1.Page\"b\n\x0e\x46loorCommitted\x12&\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch\"Q\n\tRunFailed\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12&\n\x05\x66loor\x18\x03 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor\"`\n\x0cRunCancelled\x12&\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor\x12(\n\x06\x62ranch\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Branch\"T\n\nToolCalled\x12\x0f\n\x07page_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x04 \x01(\t\"S\n\x0cToolAnswered\x12\x0f\n\x07page_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12\x10\n\x08is_error\x18\x04 \x01(\x08\"k\n\x0eRequiresAction\x12-\n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32\x1e.stemma.kernel.v1.ToolCallPart\x12*\n\x04kind\x18\x02 \x01(\x0e\x32\x1c.stemma.kernel.v1.ActionKind\"1\n\x08RunReset\x12%\n\x05pages\x18\x01 \x03(\x0b\x32\x16.stemma.kernel.v1.Page\"1\n\x07RunHeld\x12&\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x17.stemma.kernel.v1.Floor*\xaf\x01\n\x08RunState\x12\x19\n\x15RUN_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RUN_STATE_RUNNING\x10\x01\x12\x15\n\x11RUN_STATE_WAITING\x10\x02\x12\x12\n\x0eRUN_STATE_HELD\x10\x03\x12\x17\n\x13RUN_STATE_COMMITTED\x10\x04\x12\x14\n\x10RUN_STATE_FAILED\x10\x05\x12\x17\n\x13RUN_STATE_CANCELLED\x10\x06*<\n\x04Keep\x12\x14\n\x10KEEP_UNSPECIFIED\x10\x00\x12\x0f\n\x0bKEEP_COMMIT\x10\x01\x12\r\n\tKEEP_FAIL\x10\x02*[\n\nActionKind\x12\x1b\n\x17\x41\x43TION_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41\x43TION_KIND_RESULT\x10\x01\x12\x18\n\x14\x41\x43TION_KIND_APPROVAL\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'stemma.kernel.v1.run_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RUNSTATE']._serialized_start=1329
-  _globals['_RUNSTATE']._serialized_end=1504
-  _globals['_KEEP']._serialized_start=1506
-  _globals['_KEEP']._serialized_end=1566
+  _globals['_RUNSTATE']._serialized_start=2199
+  _globals['_RUNSTATE']._serialized_end=2374
+  _globals['_KEEP']._serialized_start=2376
+  _globals['_KEEP']._serialized_end=2436
+  _globals['_ACTIONKIND']._serialized_start=2438
+  _globals['_ACTIONKIND']._serialized_end=2529
   _globals['_RUN']._serialized_start=144
-  _globals['_RUN']._serialized_end=405
-  _globals['_RUNEVENT']._serialized_start=408
-  _globals['_RUNEVENT']._serialized_end=865
-  _globals['_RUNSTARTED']._serialized_start=867
-  _globals['_RUNSTARTED']._serialized_end=946
-  _globals['_TEXTDELTA']._serialized_start=948
-  _globals['_TEXTDELTA']._serialized_end=990
-  _globals['_PAGECOMPLETED']._serialized_start=992
-  _globals['_PAGECOMPLETED']._serialized_end=1045
-  _globals['_FLOORCOMMITTED']._serialized_start=1047
-  _globals['_FLOORCOMMITTED']._serialized_end=1145
-  _globals['_RUNFAILED']._serialized_start=1147
-  _globals['_RUNFAILED']._serialized_end=1228
-  _globals['_RUNCANCELLED']._serialized_start=1230
-  _globals['_RUNCANCELLED']._serialized_end=1326
+  _globals['_RUN']._serialized_end=510
+  _globals['_RUNEVENT']._serialized_start=513
+  _globals['_RUNEVENT']._serialized_end=1225
+  _globals['_RUNSTARTED']._serialized_start=1228
+  _globals['_RUNSTARTED']._serialized_end=1363
+  _globals['_STANDINGCALL']._serialized_start=1365
+  _globals['_STANDINGCALL']._serialized_end=1434
+  _globals['_TEXTDELTA']._serialized_start=1436
+  _globals['_TEXTDELTA']._serialized_end=1478
+  _globals['_PAGECOMPLETED']._serialized_start=1480
+  _globals['_PAGECOMPLETED']._serialized_end=1533
+  _globals['_FLOORCOMMITTED']._serialized_start=1535
+  _globals['_FLOORCOMMITTED']._serialized_end=1633
+  _globals['_RUNFAILED']._serialized_start=1635
+  _globals['_RUNFAILED']._serialized_end=1716
+  _globals['_RUNCANCELLED']._serialized_start=1718
+  _globals['_RUNCANCELLED']._serialized_end=1814
+  _globals['_TOOLCALLED']._serialized_start=1816
+  _globals['_TOOLCALLED']._serialized_end=1900
+  _globals['_TOOLANSWERED']._serialized_start=1902
+  _globals['_TOOLANSWERED']._serialized_end=1985
+  _globals['_REQUIRESACTION']._serialized_start=1987
+  _globals['_REQUIRESACTION']._serialized_end=2094
+  _globals['_RUNRESET']._serialized_start=2096
+  _globals['_RUNRESET']._serialized_end=2145
+  _globals['_RUNHELD']._serialized_start=2147
+  _globals['_RUNHELD']._serialized_end=2196
 # @@protoc_insertion_point(module_scope)

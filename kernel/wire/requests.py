@@ -6,7 +6,6 @@ from typing import Any
 
 from stemma.kernel.v1 import floor_pb2, message_pb2
 
-from kernel.errors import invalid
 from kernel.generation.registry import Providers
 from kernel.prompt.config import Config
 from kernel.rpc.call import Call
@@ -26,7 +25,7 @@ ABANDON = floor_pb2.ON_PENDING_ABANDON
 
 
 def caller_of(call: Call) -> Caller:
-    return Caller(call.identity.tenant_id, call.identity.principal)
+    return Caller(call.identity.tenant_id, call.identity.principal, call.identity.roles)
 
 
 def write_of(request: Any, call: Call) -> Write:
@@ -63,14 +62,9 @@ def effects_of(request: Any) -> Given | None:
     return given(request.effects) if request.HasField("effects") else None
 
 
-def config_of(message: Any, field: str, providers: Providers) -> Config:
-    """A checked configuration whose provider exists here."""
-    checked = config(message, field)
-    if checked.model.provider is not None and checked.model.provider not in providers.names:
-        raise invalid(
-            f"{field}.model.provider", f"is not configured here; use one of: {', '.join(providers.names)}"
-        )
-    return checked
+def config_of(message: Any, field: str, providers: Providers, call: Call) -> Config:
+    """A checked configuration that this server can follow, as it is stored: its keys are sealed."""
+    return providers.admitted(config(message, field), field, call.identity.tenant_id)
 
 
 @dataclass(frozen=True, slots=True)

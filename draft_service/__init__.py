@@ -1,0 +1,1 @@
+"""Drafts: conversations beside canon."""

@@ -1,0 +1,3 @@
+from draft_service.process import run
+
+run()

@@ -1,0 +1,1 @@
+"""The three calls that the draft service makes to the conversation service."""

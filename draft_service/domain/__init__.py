@@ -1,0 +1,1 @@
+"""What drafts are, and their rules. Pure."""

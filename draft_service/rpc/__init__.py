@@ -1,0 +1,1 @@
+"""DraftService: check, call, convert."""

@@ -1,0 +1,1 @@
+"""The tables that drafts have besides the kernel's."""

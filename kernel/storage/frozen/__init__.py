@@ -1,0 +1,1 @@
+"""Steps of migrations that both services take. Never edited, like the migrations that call them."""

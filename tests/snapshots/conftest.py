@@ -1,0 +1,26 @@
+"""One service for each engine, and in it a project and a session of its own for each test."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from tests.conftest import DatabaseFactory
+from tests.staged.stage import Stage, a_stage, stage_in
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+def ledger_url(request: pytest.FixtureRequest, database_factory: DatabaseFactory) -> Iterator[str]:
+    with database_factory(request.param) as url:
+        yield url
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_stage(ledger_url: str) -> AsyncIterator[Stage]:
+    async with a_stage(ledger_url) as stage:
+        yield stage
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stage(shared_stage: Stage) -> Stage:
+    return await stage_in(shared_stage)
