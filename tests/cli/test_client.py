@@ -21,7 +21,7 @@ from stemma_cli.errors import ApiError
 
 RUNS = run_service_pb2.DESCRIPTOR.services_by_name["RunService"]
 SESSIONS = session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]
-RESPOND, CANCEL = RUNS.methods_by_name["Respond"], RUNS.methods_by_name["CancelRun"]
+RESPOND, ATTACH, CANCEL = (RUNS.methods_by_name[name] for name in ("Respond", "AttachRun", "CancelRun"))
 GET_SESSION = SESSIONS.methods_by_name["GetSession"]
 SECONDS = 10.0
 
@@ -135,7 +135,7 @@ class Run:
         self.given_up = threading.Event()
         self.request = run_service_pb2.RespondRequest(request_id=str(uuid.uuid4()))
         self._given: SimpleQueue[run_pb2.RunEvent] = SimpleQueue()
-        self._seen = 0
+        self._seen: run_pb2.RunEvent | None = None
         self.got = fake.do(self._all, patience)
 
     def _all(self, patience: float) -> list[run_pb2.RunEvent]:
@@ -154,21 +154,30 @@ class Run:
     def _count_lost(self) -> None:
         self.lost += 1
 
+    def take(self) -> tuple[Any, Any]:
+        """The next call, and the class of its answers."""
+        if self._seen is None:
+            _, request, rpc = self.fake.channel.take_unary_stream(RESPOND)
+            assert request == self.request
+            return rpc, run_service_pb2.RespondResponse
+        _, request, rpc = self.fake.channel.take_unary_stream(ATTACH)
+        after = f"{self._seen.epoch}.{self._seen.seq}"
+        assert request == run_service_pb2.AttachRunRequest(run_id="run", after=after)
+        return rpc, run_service_pb2.AttachRunResponse
+
     def answer(
         self,
         *events: run_pb2.RunEvent,
         then: grpc.StatusCode = grpc.StatusCode.OK,
         before_the_end: Callable[[], None] = lambda: None,
     ) -> None:
-        """Takes the next call, which must be the same request, answers it, and ends it once the new frames
-        have come through: an end overtakes what is unread."""
-        _, request, rpc = self.fake.channel.take_unary_stream(RESPOND)
-        assert request == self.request
+        """Takes the next call, answers it, and ends it once the frames have come through: an end overtakes
+        what is unread. It must be the same request until a frame has come, and then go on after the last."""
+        rpc, response = self.take()
         for one in events:
-            rpc.send_response(run_service_pb2.RespondResponse(event=one))
-            if one.seq > self._seen:
-                self._seen = one.seq
-                assert self._given.get(timeout=SECONDS) == one
+            rpc.send_response(response(event=one))
+            self._seen = one
+            assert self._given.get(timeout=SECONDS) == one
         before_the_end()
         rpc.terminate([], then, "")
 
@@ -177,9 +186,24 @@ def test_a_broken_run_is_joined_and_gives_each_frame_once(fake: FakeService) -> 
     run = Run(fake)
     run.answer(STARTED, ONE, then=grpc.StatusCode.UNAVAILABLE)
     run.answer(then=grpc.StatusCode.UNAVAILABLE)
-    run.answer(STARTED, ONE, TWO, PAGE, COMMITTED)
+    run.answer(TWO, PAGE, COMMITTED)
     assert run.got.result(SECONDS) == [STARTED, ONE, TWO, PAGE, COMMITTED]
     assert run.lost == 2
+
+
+def test_before_the_first_frame_the_request_is_repeated(fake: FakeService) -> None:
+    run = Run(fake)
+    run.answer(then=grpc.StatusCode.UNAVAILABLE)
+    run.answer(STARTED, PAGE, COMMITTED)
+    assert run.got.result(SECONDS) == [STARTED, PAGE, COMMITTED]
+
+
+def test_a_run_that_waits_ends_its_stream(fake: FakeService) -> None:
+    waits = event(2, requires_action=run_pb2.RequiresAction(kind=run_pb2.ACTION_KIND_RESULT))
+    run = Run(fake)
+    run.answer(STARTED, waits)
+    assert run.got.result(SECONDS) == [STARTED, waits]
+    assert run.lost == 0
 
 
 def test_a_run_that_ended_meanwhile_gives_its_last_frames(fake: FakeService) -> None:
@@ -189,19 +213,20 @@ def test_a_run_that_ended_meanwhile_gives_its_last_frames(fake: FakeService) -> 
     assert run.got.result(SECONDS) == [STARTED, ONE, PAGE, COMMITTED]
 
 
-def test_the_end_of_a_run_that_died_with_its_server_is_given_whatever_its_position(fake: FakeService) -> None:
-    crashed = event(1, failed=run_pb2.RunFailed(code=14, reason="CRASHED"))
+def test_a_run_that_died_with_its_server_goes_on_in_its_next_epoch(fake: FakeService) -> None:
+    reset = event(1, reset=run_pb2.RunReset())
+    crashed = event(2, failed=run_pb2.RunFailed(code=14, reason="CRASHED"))
+    reset.epoch = crashed.epoch = 2
     run = Run(fake)
     run.answer(STARTED, ONE, TWO, then=grpc.StatusCode.UNAVAILABLE)
-    _, _, rpc = fake.channel.take_unary_stream(RESPOND)
-    rpc.send_response(run_service_pb2.RespondResponse(event=crashed))
-    assert run.got.result(SECONDS) == [STARTED, ONE, TWO, crashed]
+    run.answer(reset, crashed)
+    assert run.got.result(SECONDS) == [STARTED, ONE, TWO, reset, crashed]
 
 
 def test_a_stream_that_ends_without_a_last_frame_is_asked_again(fake: FakeService) -> None:
     run = Run(fake)
     run.answer(STARTED)
-    run.answer(STARTED, PAGE, COMMITTED)
+    run.answer(PAGE, COMMITTED)
     assert run.got.result(SECONDS) == [STARTED, PAGE, COMMITTED]
 
 
