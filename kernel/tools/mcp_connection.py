@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 from contextvars import Context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import structlog
@@ -20,6 +20,15 @@ _NOT_STARTED = "The MCP server did not start, or does not speak MCP; this servic
 _LATE = "The MCP server did not start in time."
 
 log = structlog.get_logger(__name__)
+
+
+def _sdk() -> Any:
+    """What speaks MCP. It takes half a second to import: not on the loop. Two threads that import at once
+    may each meet a module of the other's half made: so once more."""
+    try:
+        return importlib.import_module("kernel.tools.mcp_session")
+    except (ImportError, AttributeError):
+        return importlib.import_module("kernel.tools.mcp_session")
 
 
 class McpConnection:
@@ -119,8 +128,7 @@ class McpConnection:
 
     async def _own(self) -> None:
         try:
-            # The SDK takes half a second to import.
-            serve = (await asyncio.to_thread(importlib.import_module, "kernel.tools.mcp_session")).serve
+            serve = (await asyncio.to_thread(_sdk)).serve
             with self._scope:
                 self._scope.deadline = anyio.current_time() + self._limits.connect
                 await serve(

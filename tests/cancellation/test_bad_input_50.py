@@ -21,10 +21,13 @@ ORDER = (
     *("CreateSession", "UpdateSession", "ArchiveSession", "RestoreSession", "DeleteSession"),
     *("CreateProject", "UpdateProject", "SetProjectMember", "RemoveProjectMember", "RestoreConfigVersion"),
     *("ArchiveProject", "RestoreProject"),
+    *("StageWrite", "WithdrawStagedWrite"),
 )
 # Runs outlive their clients: tests/runs. The floor to abandon is committed by then; test_every_await.py
 # cancels that call, at each of its awaits.
 OTHERWISE = {"Respond", "CancelRun", "AbandonFloor", "SubmitToolResults"}
+# The entry is decided once, by the call above: these end in the same statement.
+OTHERWISE |= {"RejectStagedWrite", "AcceptStagedWrite"}
 
 
 @asynccontextmanager

@@ -60,6 +60,7 @@ ELSEWHERE = {
     "kernel/storage/coalescer.py:Coalescer._commit: await self._alone(record)": (_ALONE),
     "kernel/storage/coalescer.py:Coalescer.idle": _STOPS,
     "kernel/storage/engine.py:Engines.close": _STOPS,
+    "kernel/storage/engine.py:Engines.scrubbed": "after a purge of drafts: tests/drafts",
     "kernel/storage/driver_pool.py:DriverPool.close": _STOPS,
     "kernel/storage/driver_pool.py:DriverPool.one": _OPENS,
     "kernel/storage/driver_pool.py:DriverPool._taken": _OPENS,

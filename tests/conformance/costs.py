@@ -28,6 +28,8 @@ def statements(engines: Engines) -> Iterator[list[Statement]]:
         if not statement.startswith("BEGIN"):
             found.append((statement, tuple(parameters)))
 
+    for pool in engines.hot:
+        _listened(pool, found)
     sides = {engine.sync_engine for engine in (engines._reader, engines._writer)}
     for engine in sides:
         event.listen(engine, "before_cursor_execute", note)
@@ -64,6 +66,8 @@ def sent(engines: Engines) -> Iterator[list[str]]:
         else:
             connection.run_async(lambda driver: driver.set_trace_callback(found.append))
 
+    for pool in engines.hot:
+        _listened(pool, found)
     sides = {engine.sync_engine for engine in (engines._reader, engines._writer)}
     for engine in sides:
         event.listen(engine, "connect", listen)
@@ -72,6 +76,20 @@ def sent(engines: Engines) -> Iterator[list[str]]:
     finally:
         for engine in sides:
             event.remove(engine, "connect", listen)
+
+
+def _listened(pool: Any, found: list[str]) -> None:
+    """The pool's connections, from their first use on."""
+    taken, known = pool._taken, set()
+
+    async def heard() -> Any:
+        connection = await taken()
+        if connection not in known:
+            known.add(connection)
+            connection.add_query_logger(lambda record: found.append(record.query))
+        return connection
+
+    pool._taken = heard
 
 
 # --- PostgreSQL ----------------------------------------------------------------------------------

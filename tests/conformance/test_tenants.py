@@ -4,8 +4,8 @@ from typing import Any
 
 from kernel.storage.engine import Engines
 from kernel.storage.store import SqlStore
-from kernel.verbs.records import Committed, Replayed
 from kernel.verbs.prefix_store import PrefixReads
+from kernel.verbs.records import Committed, Replayed
 from kernel.verbs.store import ReadTx, WriteTx
 from tests.conformance.cases import (
     OF_A_KNOWN_SESSION,

@@ -112,8 +112,12 @@ async def test_killed_inside_a_tool(sqlite_url: str, tmp_path: Path) -> None:
         async with conversation_service(environment) as program, talking_to(program) as client:
             created = await client.call("CreateSession", config={"tools": [mcp("add"), mcp("meet")]})
             watch = ask(client, created.session.session_id, "hello")
-            while kinds(await watched(watch)).count("tool_call") < 2:
-                pass
+            try:
+                while kinds(await watched(watch)).count("tool_call") < 2:
+                    pass
+            except AssertionError:
+                print("PROGRAM", *program.lines, sep="\n")
+                raise
             reader, _ = await place.next()
             await program.kill()
             # Its server goes with it, whether or not the call hears of that.
@@ -134,5 +138,5 @@ async def watched(watch: Watch) -> list[run_pb2.RunEvent]:
     try:
         await watch.next()
     except StopAsyncIteration:
-        raise AssertionError(watch.frames) from None
+        raise AssertionError(kinds(watch.frames)) from None
     return watch.frames

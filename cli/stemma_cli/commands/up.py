@@ -15,7 +15,7 @@ def up(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Start everything here: the conversation service, the draft service and their REST gateway.
+    """Start everything here: both services and their REST gateway.
 
     Ctrl-C stops it. Settings are the STEMMA_ variables: STEMMA_HTTP, STEMMA_CONVERSATION and STEMMA_DRAFT say
     where to listen (port 0 picks one), STEMMA_DATA where everything is kept, STEMMA_PROVIDER who answers.
