@@ -64,10 +64,7 @@ class PageWriter:
     async def _answer(self) -> tuple[ToolCall, ...]:
         """The model's next answer; its calls, recorded and shown."""
         page = self.live.so_far.pages.get(self.plan.page_id)
-        if page is not None and page.steps >= self.max_steps:
-            raise ProviderError(
-                FailureReason.LIMIT, f"The model called tools {self.max_steps} times without an answer."
-            )
+        steps = page.steps if page is not None else 0
         specs = await self.toolbox.specs()
         said = self.live.so_far.messages(self.plan.page_id)
         request = replace(
@@ -83,6 +80,10 @@ class PageWriter:
             return ()
         if not specs:
             raise not_valid("The provider called a tool, and was given none.")
+        if steps >= self.max_steps:
+            raise ProviderError(
+                FailureReason.LIMIT, f"The model called tools {self.max_steps} times without an answer."
+            )
         recorded = await self.toolbox.record(self.plan.page_id, calls)
         for call in recorded:
             self.live.publish(ToolCalled(self.plan.page_id, call))
