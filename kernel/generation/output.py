@@ -111,6 +111,12 @@ class Output:
         calls, self._calls = tuple(self._calls), []
         return calls
 
+    def check_cost(self, max_tokens: int) -> None:
+        """Raises: ProviderError LIMIT when the answers so far, with what each was sent, took more."""
+        used = self._usage
+        if used is not None and used.tokens_in + used.tokens_out > max_tokens:
+            raise ProviderError(FailureReason.LIMIT, f"The run took more than {max_tokens:,} tokens.")
+
     def flush(self) -> None:
         """Publishes what waits."""
         if self._timer is not None:

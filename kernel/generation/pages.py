@@ -36,6 +36,7 @@ class PageWriter:
     output: Output
     room: Room
     max_steps: int
+    max_tokens: int
     waiting: tuple[tuple[ToolCall, ActionKind], ...] = field(default=())
 
     async def write(self) -> PageEnd:
@@ -84,6 +85,7 @@ class PageWriter:
             raise ProviderError(
                 FailureReason.LIMIT, f"The model called tools {self.max_steps} times without an answer."
             )
+        self.output.check_cost(self.max_tokens)
         recorded = await self.toolbox.record(self.plan.page_id, calls)
         for call in recorded:
             self.live.publish(ToolCalled(self.plan.page_id, call))

@@ -43,6 +43,8 @@ class RunLimits:
         close_seconds: For a provider to let go of its connection when the run ends early.
         max_steps: How often a page's model may call tools before it must answer.
         max_calls: Of the run, in all.
+        max_tokens: Of one page, as its provider counts what it is sent and what it says, over all steps:
+            a page that has taken more calls no more tools.
         tool_seconds: For one call to act.
         wait_seconds: For somebody to answer calls; then the run fails.
     """
@@ -53,6 +55,7 @@ class RunLimits:
     close_seconds: float = 5.0
     max_steps: int = 16
     max_calls: int = 64
+    max_tokens: int = 1_000_000
     tool_seconds: float = 60.0
     wait_seconds: float = 86_400.0
 
@@ -169,7 +172,7 @@ class Runner:
     async def _paused(self, actions: Sequence[RequiresAction]) -> bool:
         await self._keep_partial()
         failed = [page for page, end in self._ends.items() if isinstance(end, ProviderError)]
-        if not await self._sink.pause(actions, failed):
+        if not await self._sink.pause(actions, failed, self._drafts()):
             return False
         for action in actions:
             self._live.publish(action)
@@ -233,7 +236,8 @@ class Runner:
     def _writer(self, page: PagePlan, toolbox: Toolbox, window: Callable[[], float]) -> PageWriter:
         room = Room(self._limits.max_bytes - size_of(self._live.so_far.messages(page.page_id)))
         output = Output(self._live, page.page_id, window=window, room=room)
-        return PageWriter(self._live, page, toolbox, output, room, self._limits.max_steps)
+        limits = self._limits
+        return PageWriter(self._live, page, toolbox, output, room, limits.max_steps, limits.max_tokens)
 
     async def _stop(self, writing: asyncio.Task[None]) -> None:
         writing.cancel()

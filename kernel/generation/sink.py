@@ -67,7 +67,9 @@ class RunSink(Protocol):
         """Opens the floor for choosing, with `chosen` as its output. `drafts` are for the usage."""
         ...
 
-    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> bool:
+    async def pause(
+        self, actions: Sequence[RequiresAction], failed: Sequence[str], drafts: Sequence[PageDraft]
+    ) -> bool:
         """Leaves the run WAITING, with these frames as the newest of its log. `failed` are the pages that
         were given up. False when somebody has asked for the end meanwhile: the run does not wait, and is
         interrupted."""

@@ -40,6 +40,7 @@ class StoreSink:
         counter: Counts the answer for such a provider.
         effects_of: What the messages of a page do to the state.
         wait: How long a run may wait.
+        before: What the run took until it waited.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class StoreSink:
         counter: TokenCounter,
         effects_of: EffectsOf,
         wait: timedelta,
+        before: Usage | None = None,
     ) -> None:
         self._env = env
         self._lease = lease
@@ -62,6 +64,7 @@ class StoreSink:
         self._counter = counter
         self._effects_of = effects_of
         self._wait = wait
+        self._before = before
 
     async def complete(self, draft: PageDraft) -> tuple[Page, Floor, Branch]:
         async def end(tx: WriteTx) -> tuple[Floor, Branch]:
@@ -103,7 +106,9 @@ class StoreSink:
 
         return await self._last(end)
 
-    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> bool:
+    async def pause(
+        self, actions: Sequence[RequiresAction], failed: Sequence[str], drafts: Sequence[PageDraft]
+    ) -> bool:
         async def end(tx: WriteTx) -> str:
             _, run, _ = await self._held(tx)
             if run.asked:
@@ -111,7 +116,7 @@ class StoreSink:
             plan = plan_from(run.plan)
             plan = replace(plan, failed=(*plan.failed, *failed))
             await self._keep_log(tx, run, actions)
-            waiting = replace(run, state=RunState.WAITING, plan=plan_text(plan))
+            waiting = replace(run, state=RunState.WAITING, plan=plan_text(plan), usage=self._usage(drafts))
             await tx.update_run(replace(waiting, wait_time=self._env.clock() + self._wait))
             return ""
 
@@ -209,6 +214,9 @@ class StoreSink:
             draft.usage or Usage(self._tokens_in, self._counter.count(draft.all_text), estimated=True)
             for draft in drafts
         ]
+        # An estimate is made of the whole page: it has the earlier epochs' share already.
+        if self._before is not None and not self._before.estimated:
+            counts.append(self._before)
         return Usage(
             sum(count.tokens_in for count in counts),
             sum(count.tokens_out for count in counts),

@@ -98,6 +98,7 @@ def start(env: Env, generation: Generation, begin: Begin) -> LiveRun:
         counter=COUNTERS.of(plan.config.model.name),
         effects_of=lambda messages: generation.effects_of(messages, plan.config),
         wait=timedelta(seconds=limits.wait_seconds),
+        before=run.usage,
     )
     pages = tuple(_page(generation, begin, page) for page in plan.pages if page.page_id not in plan.failed)
     runner = Runner(

@@ -50,7 +50,9 @@ class RecordingSink:
         self.calls.append(("hold", drafts[0]))
         return replace(floor(FloorState.OPEN), output=chosen)
 
-    async def pause(self, actions: Sequence[RequiresAction], failed: Sequence[str]) -> bool:
+    async def pause(
+        self, actions: Sequence[RequiresAction], failed: Sequence[str], drafts: Sequence[PageDraft]
+    ) -> bool:
         self.paused.append(tuple(actions))
         return True
 

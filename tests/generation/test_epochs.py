@@ -43,7 +43,7 @@ async def test_the_room_of_a_page_is_one_for_all_epochs() -> None:
 
 async def test_a_run_that_was_asked_to_end_does_not_wait() -> None:
     class Asked(RecordingSink):
-        async def pause(self, actions: Any, failed: Any) -> bool:
+        async def pause(self, actions: Any, failed: Any, drafts: Any) -> bool:
             live.cancel(keep=True)
             return False
 

@@ -95,6 +95,17 @@ async def test_a_clients_tool_waits_for_its_result(stage: Stage) -> None:
     assert [found.content for found in parts(act.messages, "tool_result")] == ["sun\n☀"]
 
 
+async def test_what_a_run_took_before_it_waited_counts(stage: Stage) -> None:
+    session = await session_with(stage, tool("weather"))
+    took = {"usage": {"tokens_in": 100, "tokens_out": 7}}
+    act = await play(stage, session, first(calls("weather", "a", n=1), **took), then("Sunny.") | took)
+    assert (await act.run()).usage.tokens_in == 100
+    await act.submit(results=[result("a")])
+    await act.go_on()
+    usage = act.frames[-1].floor_committed.floor.usage
+    assert (usage.tokens_in, usage.tokens_out, usage.estimated) == (200, 14, False)
+
+
 async def test_mixed_waits_are_answered_in_any_number_of_steps(stage: Stage) -> None:
     """One acts at once, one waits for a result, two for approval, one of them for its result then."""
     careful = tool("send", side_effect="TOOL_SIDE_EFFECT_IRREVERSIBLE")
@@ -229,6 +240,15 @@ async def test_candidates_wait_together(stage: Stage) -> None:
     assert set(by_effect) == {0, 1}
     await stage.client.call("CommitFloor", floor_id=held.floor_id, page_id=by_effect[1])
     assert await act.values() == {"n": 1}
+
+
+async def test_tokens_have_a_limit(sqlite_url: str) -> None:
+    async with on_stage(sqlite_url, limits=RunLimits(max_tokens=10)) as stage:
+        again = TIME | {"after_results": 1, "usage": {"tokens_in": 9, "tokens_out": 2}}
+        act = await play(stage, await session_with(stage, boxed("get_time")), TIME, again)
+        assert act.frames[-1].failed.reason == "LIMIT"
+        assert len(act.part.sent) == 2
+        assert len(parts(act.frames[-1].failed.floor.output_page.messages, "tool_result")) == 1
 
 
 @pytest.mark.parametrize(
