@@ -8,23 +8,23 @@ from stemma.kernel.v1 import run_pb2
 
 from conversation_service.rpc.tool_results import ToolResults
 from kernel.errors import NotFound
-from kernel.generation.events import NOWHERE, Position
+from kernel.generation.events import Position
 from kernel.rpc.call import Call
 from kernel.rpc.checks import enum_field, run_position, uuid_field
 from kernel.runs import control
 from kernel.runs.respond import Input, Wish, respond, watched
 from kernel.runs.start import Generation
 from kernel.runs.tail import RunTail
-from kernel.runs.watch import Watch
 from kernel.tools.views import waiting_of
 from kernel.verbs.env import Env
 from kernel.wire.frames import waiting_run_pb
 from kernel.wire.requests import caller_of, config_of, target_of, write_of
-from kernel.wire.run_requests import action_of, candidates_of, frames_of
+from kernel.wire.run_requests import action_of, candidates_of
+from kernel.wire.run_streams import RunStreams
 from kernel.wire.trees import floor_pb, maybe_branch_pb, run_pb
 
 
-class Runs(ToolResults):
+class Runs(ToolResults, RunStreams):
     def __init__(self, env: Env, generation: Generation, tail: RunTail) -> None:
         self._env = env
         self._generation = generation
@@ -41,17 +41,10 @@ class Runs(ToolResults):
             request.cancel_on_disconnect,
         )
         run = await respond(self._env, self._generation, write, target, action, wish)
-        run_id = run.run.run_id
-        finished = False
-        try:
-            watch = self._watch(call, run_id, NOWHERE, ended_whole=False)
-            async with aclosing(frames_of(run, watch)) as events:
-                async for event in events:
-                    yield pb.RespondResponse(event=event)
-            finished = True
-        finally:
-            if request.cancel_on_disconnect and not finished and run.live is not None:
-                run.live.cancel(keep=True)
+        stream = self.responding(run, call, ends_with_caller=request.cancel_on_disconnect)
+        async with aclosing(stream) as events:
+            async for event in events:
+                yield pb.RespondResponse(event=event)
 
     async def attach_run(
         self, request: pb.AttachRunRequest, call: Call
@@ -59,22 +52,9 @@ class Runs(ToolResults):
         run_id = uuid_field(request.run_id, "run_id")
         after = Position(*run_position(request.after, "after"))
         run = await watched(self._env, caller_of(call).tenant_id, run_id)
-        async with aclosing(frames_of(run, self._watch(call, run_id, after))) as events:
+        async with aclosing(self.attached(run, call, after)) as events:
             async for event in events:
                 yield pb.AttachRunResponse(event=event)
-
-    def _watch(self, call: Call, run_id: str, after: Position, *, ended_whole: bool = True) -> Watch:
-        tenant_id = caller_of(call).tenant_id
-        return Watch(
-            self._env,
-            self._generation,
-            self._tail,
-            tenant_id,
-            run_id,
-            after,
-            accepted=call.accept,
-            ended_whole=ended_whole,
-        )
 
     async def get_run(self, request: pb.GetRunRequest, call: Call) -> pb.GetRunResponse:
         run_id = uuid_field(request.run_id, "run_id")

@@ -11,7 +11,7 @@ from draft_service.app.world import World
 from draft_service.domain.narrowing import check_narrowed
 from draft_service.rpc.checks import seen_draft_id, target_of
 from draft_service.rpc.shown import in_draft
-from kernel.generation.events import NOWHERE, Position
+from kernel.generation.events import Position
 from kernel.prompt.config import Config
 from kernel.rpc.call import Call
 from kernel.rpc.checks import enum_field, run_position, uuid_field
@@ -20,17 +20,17 @@ from kernel.runs.respond import Wish, respond, watched
 from kernel.runs.start import Generation
 from kernel.runs.submit import submit
 from kernel.runs.tail import RunTail
-from kernel.runs.watch import Watch
 from kernel.tools.views import waiting_of
 from kernel.verbs import configs
 from kernel.verbs.env import known_session
 from kernel.wire.frames import waiting_run_pb
 from kernel.wire.requests import caller_of, config_of, write_of
-from kernel.wire.run_requests import action_of, answers_of, candidates_of, frames_of
+from kernel.wire.run_requests import action_of, answers_of, candidates_of
+from kernel.wire.run_streams import RunStreams
 from kernel.wire.trees import floor_pb, maybe_branch_pb, run_pb
 
 
-class Runs:
+class Runs(RunStreams):
     def __init__(self, world: World, generation: Generation, tail: RunTail) -> None:
         self._world = world
         self._env = world.env
@@ -44,16 +44,10 @@ class Runs:
         draft_id = await seen_draft_id(self._world, request, call)
         await self._narrowed(call, draft_id, overrides)
         run = await respond(self._env, self._generation, write, target, action, wish)
-        watch = self._watch(call, run.run.run_id, ended_whole=False)
-        finished = False
-        try:
-            async with aclosing(frames_of(run, watch)) as events:
-                async for event in events:
-                    yield pb.RespondResponse(event=event)
-            finished = True
-        finally:
-            if request.cancel_on_disconnect and not finished and run.live is not None:
-                run.live.cancel(keep=True)
+        stream = self.responding(run, call, ends_with_caller=request.cancel_on_disconnect)
+        async with aclosing(stream) as events:
+            async for event in events:
+                yield pb.RespondResponse(event=event)
 
     async def attach_run(
         self, request: pb.AttachRunRequest, call: Call
@@ -61,7 +55,7 @@ class Runs:
         run_id = await self._known(request, call)
         after = Position(*run_position(request.after, "after"))
         run = await watched(self._env, call.identity.tenant_id, run_id)
-        async with aclosing(frames_of(run, self._watch(call, run_id, after))) as events:
+        async with aclosing(self.attached(run, call, after)) as events:
             async for event in events:
                 yield pb.AttachRunResponse(event=event)
 
@@ -88,21 +82,6 @@ class Runs:
         run_id = await self._known(request, call)
         done = await submit(self._env, self._generation, write, run_id, *answers)
         return pb.SubmitToolResultsResponse(run=in_draft(waiting_run_pb(done.run, done.waiting)))
-
-    def _watch(
-        self, call: Call, run_id: str, after: Position = NOWHERE, *, ended_whole: bool = True
-    ) -> Watch:
-        tenant_id = call.identity.tenant_id
-        return Watch(
-            self._env,
-            self._generation,
-            self._tail,
-            tenant_id,
-            run_id,
-            after,
-            accepted=call.accept,
-            ended_whole=ended_whole,
-        )
 
     async def _known(
         self,

@@ -13,10 +13,10 @@ from draft_service.storage import tables as t
 from draft_service.storage.clock import database_now
 from draft_service.storage.drafts import DraftReads, draft_of, draft_values
 from draft_service.storage.exports import export_values
-from kernel.prompt.config_text import config_text
 from kernel.storage import rows
 from kernel.storage import tables as kernel
 from kernel.storage.erasure import ErasingWrites
+from kernel.storage.project_writes import project_values
 from kernel.verbs.records import Answer, Event, Project, Request, Session
 
 
@@ -44,16 +44,7 @@ class DraftWrites(DraftReads, ErasingWrites):
         """Drafts have no events."""
 
     async def insert_base(self, project: Project) -> None:
-        values = {
-            "project_id": project.project_id,
-            "title": project.title,
-            "state": project.state.value,
-            "config": config_text(project.config),
-            "version": project.version,
-            "create_time": project.create_time,
-            "update_time": project.update_time,
-        }
-        await self._run(self._insert(kernel.project, values))
+        await self._run(self._insert(kernel.project, project_values(project)))
 
     async def insert_draft(self, draft: Draft) -> None:
         await self._run(self._insert(t.draft, draft_values(draft)))

@@ -1,11 +1,20 @@
 """Whose a run is: everything that a run writes is conditional on it."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from kernel.errors import Unavailable
 from kernel.generation.sink import RunOver
 from kernel.tree.model import Floor
-from kernel.verbs.env import WriteTx
+from kernel.verbs.env import Env, WriteTx
 from kernel.verbs.records import Run, RunState, Session
+
+T = TypeVar("T")
+
+# Between tries to write while the database is away, in seconds.
+_PAUSES = (0.2, 1.0, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +40,14 @@ async def held(tx: WriteTx, lease: Lease) -> tuple[Session, Run, Floor]:
     floor = await tx.floor(run.floor_id)
     assert floor is not None, "a run's floor exists (foreign key)"
     return session, run, floor
+
+
+async def write_patiently(env: Env, lease: Lease, work: Callable[[WriteTx], Awaitable[T]]) -> T:
+    """`Store.write` for what a run must not lose: an end, what has acted. Tried again while the database is
+    away; then UNAVAILABLE."""
+    for pause in _PAUSES:
+        try:
+            return await env.store.write(lease.tenant_id, work, lease.session_id)
+        except Unavailable:
+            await asyncio.sleep(pause)
+    return await env.store.write(lease.tenant_id, work, lease.session_id)

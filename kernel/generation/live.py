@@ -52,7 +52,6 @@ class LiveRun:
         self._changed = asyncio.Event()
         self._closed = asyncio.Event()
         self._lost = False
-        self._paused = False
         self._interrupt: Interrupt | None = None
         self._interrupted = asyncio.Event()
 
@@ -74,11 +73,6 @@ class LiveRun:
     @property
     def closed(self) -> bool:
         return self._closed.is_set()
-
-    @property
-    def paused(self) -> bool:
-        """Closed without an end: the run waits, and goes on as another `LiveRun`."""
-        return self._paused
 
     @property
     def interrupt(self) -> Interrupt | None:
@@ -108,7 +102,6 @@ class LiveRun:
 
     def pause(self) -> None:
         """Closes it, for a run that waits: subscribers end after the frames that there are."""
-        self._paused = True
         self._closed.set()
         self._wake()
 

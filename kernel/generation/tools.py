@@ -42,16 +42,3 @@ class Toolbox(Protocol):
         A caller that is cancelled cancels what acts; a call that had begun to act has no result then.
         """
         ...
-
-
-class NoTools:
-    """`Toolbox` of a run without tools."""
-
-    async def specs(self) -> tuple[ToolSpec, ...]:
-        return ()
-
-    async def record(self, page_id: str, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-        raise AssertionError("a model that is given no tools calls none")
-
-    async def act(self, calls: Sequence[ToolCall]) -> Acted:
-        raise AssertionError("a model that is given no tools calls none")

@@ -39,20 +39,22 @@ async def claim(tx: WriteTx, env: Env, generation: Generation, tenant_id: str, r
     )
     check(generation, begin)
     await tx.update_run(begin.run)
-    tx.after_commit(lambda: _started(env, generation, begin))
+
+    def begun() -> None:
+        start(env, generation, begin)
+
+    tx.after_commit(begun)
     return begin.run
-
-
-def _started(env: Env, generation: Generation, begin: Begin) -> None:
-    start(env, generation, begin)
 
 
 async def logged(tx: ReadTx, run_id: str) -> tuple[PagesSoFar, Position]:
     """What the run's log says that it has written, and where the log ends."""
     pages, after = PagesSoFar(), NOWHERE
-    while chunks := await tx.chunks(run_id, (after.epoch, after.seq), _MANY):
+    while True:
+        chunks = await tx.chunks(run_id, (after.epoch, after.seq), _MANY)
         for chunk in chunks:
             for event in from_text(chunk.events):
                 pages.apply(event)
-        after = Position(chunks[-1].epoch, chunks[-1].last_seq)
-    return pages, after
+            after = Position(chunk.epoch, chunk.last_seq)
+        if len(chunks) < _MANY:
+            return pages, after

@@ -1,14 +1,12 @@
 """Makes what becomes of a run durable: one transaction, whatever it is."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
-from kernel.errors import Unavailable
 from kernel.generation.events import RequiresAction, RunEvent
-from kernel.generation.lease import Lease, held
+from kernel.generation.lease import Lease, held, write_patiently
 from kernel.generation.live import LiveRun
 from kernel.generation.provider import FailureReason
 from kernel.generation.sink import PageDraft, RunOver
@@ -27,8 +25,6 @@ from kernel.verbs.records import Run, RunState, Session
 T = TypeVar("T")
 EffectsOf = Callable[[tuple[Message, ...]], Given | None]
 
-# Between tries to write an end while the database is away, in seconds.
-_PAUSES = (0.2, 1.0, 3.0)
 CANCELLED = "CANCELLED"
 
 
@@ -269,9 +265,4 @@ class StoreSink:
             self._log.take_back(self._live)
 
     async def _write(self, work: Callable[[WriteTx], Awaitable[T]]) -> T:
-        for pause in _PAUSES:
-            try:
-                return await self._env.store.write(self._lease.tenant_id, work, self._lease.session_id)
-            except Unavailable:
-                await asyncio.sleep(pause)
-        return await self._env.store.write(self._lease.tenant_id, work, self._lease.session_id)
+        return await write_patiently(self._env, self._lease, work)

@@ -13,7 +13,7 @@ from kernel.generation.provider import ChatRequest
 from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits, Runner, RunPlan
 from kernel.generation.so_far import PagesSoFar
-from kernel.generation.tools import NoTools, Toolbox
+from kernel.generation.tools import Toolbox
 from kernel.prompt.config import Config, ModelConfig
 from kernel.prompt.tokens import COUNTERS
 from kernel.runs.log import ChunkLog
@@ -45,18 +45,6 @@ class Generation:
     tools: Tools
     effects_of: EffectsOf
     standing: Standing
-
-
-def no_tools(env: Env, lease: Lease, config: Config, limits: RunLimits) -> Toolbox:
-    return NoTools()
-
-
-def no_effects(messages: Sequence[Message], config: Config) -> Given | None:
-    return None
-
-
-async def none_standing(tx: ReadTx, floor_id: str) -> tuple[ToolCall, ...]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)

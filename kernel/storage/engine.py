@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from sqlalchemy import Dialect, event
+from sqlalchemy import event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -83,11 +83,6 @@ class Engines:
         _, options = self._writer.dialect.create_connect_args(self._url)
         ours = {"timeout": _CONNECT_WAIT, "server_settings": _HOT_PLANNER}
         return {name: value for name, value in options.items() if name not in _NOT_THE_DRIVERS} | ours
-
-    @property
-    def sql(self) -> Dialect:
-        """How the engine's driver writes values."""
-        return self._writer.dialect
 
     def hold(self) -> None:
         """Takes the SQLite file for this process; FAILED_PRECONDITION when another has it."""

@@ -24,18 +24,18 @@ class ProjectWrites(Writes):
     async def insert_project(self, project_id: str, title: str) -> None:
         now = self._clock()
         made = Project(project_id, title, SessionState.ACTIVE, Config(), 1, now, now)
-        statement = self.upsert(t.project).values(tenant_id=self._tenant, **_project_values(made))
+        statement = self.upsert(t.project).values(tenant_id=self._tenant, **project_values(made))
         statement = statement.on_conflict_do_nothing().returning(t.project.c.project_id)
         if (await self._run(statement)).scalar() is not None:
             await self.insert_config_version(_first_version(made, ""))
 
     async def create_project(self, project: Project, principal: str) -> None:
-        await self._run(self._insert(t.project, _project_values(project)))
+        await self._run(self._insert(t.project, project_values(project)))
         await self.insert_config_version(_first_version(project, principal))
 
     async def update_project(self, project: Project) -> None:
         where = self.where(t.project, project_id=project.project_id)
-        await self._run(update(t.project).where(where).values(**_project_values(project)))
+        await self._run(update(t.project).where(where).values(**project_values(project)))
 
     async def update_session(self, session: Session) -> None:
         values = {
@@ -102,7 +102,7 @@ class ProjectWrites(Writes):
         await self._run(insert(t.floor), values)
 
 
-def _project_values(project: Project) -> dict[str, Any]:
+def project_values(project: Project) -> dict[str, Any]:
     return {
         "project_id": project.project_id,
         "title": project.title,

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from kernel.errors import Unavailable
-from kernel.generation.lease import Lease, held
+from kernel.generation.lease import Lease, held, write_patiently
 from kernel.generation.provider import FailureReason, ProviderError, ToolSpec
 from kernel.generation.runner import RunLimits
 from kernel.generation.tools import Acted
@@ -27,8 +26,6 @@ T = TypeVar("T")
 
 # Of a result of ours or of an MCP server, in UTF-8: a page holds several, and a model reads them all.
 MAX_RESULT = 256 * 1024
-# Between tries to write while the database is away, in seconds: what has acted should be known.
-_PAUSES = (0.2, 1.0, 3.0)
 _PERHAPS = "It may have acted all the same: find out before you call it again."
 _NO_TOOLS = Tools({})
 
@@ -226,12 +223,7 @@ class RunTools:
         return None
 
     async def _write(self, work: Callable[[WriteTx], Awaitable[T]]) -> T:
-        for pause in _PAUSES:
-            try:
-                return await self._env.store.write(self._lease.tenant_id, work, self._lease.session_id)
-            except Unavailable:
-                await asyncio.sleep(pause)
-        return await self._env.store.write(self._lease.tenant_id, work, self._lease.session_id)
+        return await write_patiently(self._env, self._lease, work)
 
 
 def cut(content: str) -> str:

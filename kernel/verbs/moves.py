@@ -50,12 +50,6 @@ async def move_head(
     return moved
 
 
-def advanced_to(branch: Branch, committed: Floor) -> Branch:
-    """The branch with a floor that commits as its head, at that floor's time."""
-    assert committed.commit_time is not None
-    return _at(branch, committed, committed.commit_time)
-
-
 def _at(branch: Branch, head: Floor, now: datetime) -> Branch:
     """The branch with another head, and nothing pending or failed."""
     return replace(

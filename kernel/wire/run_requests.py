@@ -1,20 +1,14 @@
 """The fields of requests about runs, which both services read in the same way."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from collections.abc import Iterator
 from typing import Any
 
-from stemma.kernel.v1 import run_pb2
-
 from kernel.errors import Invalid, Violation, invalid
-from kernel.generation.events import Frame
 from kernel.rpc.checks import Gather, reason, text_field, uuid_field
 from kernel.runs.plan import Candidate
-from kernel.runs.respond import Action, Edited, Input, Regenerated, Responding, Resumed
+from kernel.runs.respond import Action, Edited, Input, Regenerated, Resumed
 from kernel.runs.submit import Decision, Output
-from kernel.runs.watch import Watch
-from kernel.wire.frames import frame_pb
 from kernel.wire.requests import content_of
 
 _MAX_CANDIDATES, _MAX_INSTRUCTION, _MAX_MODEL = 8, 16_384, 128
@@ -22,17 +16,6 @@ _MAX_CANDIDATES, _MAX_INSTRUCTION, _MAX_MODEL = 8, 16_384, 128
 _MAX_ANSWERS, _MAX_ID = 1_000, 256
 # What a request may hold; a result of more than 1 MiB is refused by the rule.
 _MAX_CONTENT = 4 * 1024 * 1024
-
-
-async def frames_of(run: Responding, watch: Watch) -> AsyncGenerator[run_pb2.RunEvent, None]:
-    """The frames that the watch gives, as the contract shows them."""
-    async with aclosing(watch.frames(run.live)) as frames:
-        async for frame in frames:
-            yield _event(run, frame)
-
-
-def _event(run: Responding, frame: Frame) -> run_pb2.RunEvent:
-    return frame_pb(run.run.run_id, run.run.floor_id, run.before, run.last_input, frame)
 
 
 def action_of(request: Any) -> Action:

@@ -16,9 +16,10 @@ from kernel.generation.live import LiveRun
 from kernel.generation.pages import PagePlan
 from kernel.generation.runner import RunLimits, Runner, RunPlan
 from kernel.generation.so_far import PagesSoFar
-from kernel.generation.tools import Acted, NoTools
+from kernel.generation.tools import Acted
 from kernel.tree.message import ToolCall, ToolResult
 from tests.generation.builders import asked
+from tests.generation.no_tools import NoTools
 from tests.generation.sinks import RecordingSink
 from tests.generation.test_runner import EACH, scripted
 

@@ -15,7 +15,6 @@ from kernel.generation.provider import ChatRequest, Chunk, FailureReason, Provid
 from kernel.generation.runner import RunLimits, Runner, RunPlan
 from kernel.generation.script import Script
 from kernel.generation.scripted import ScriptedProvider
-from kernel.generation.tools import NoTools
 from kernel.tree.model import FloorState, Usage
 from tests.generation.builders import (
     PATIENCE,
@@ -29,6 +28,7 @@ from tests.generation.builders import (
     texts,
     thoughts,
 )
+from tests.generation.no_tools import NoTools
 from tests.generation.sinks import RecordingSink
 
 # Each delta its own frame.

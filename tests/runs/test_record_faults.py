@@ -6,11 +6,12 @@ from kernel.errors import Unavailable
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers, ProviderSettings
 from kernel.generation.runner import RunLimits
+from kernel.net.guard import Guard
 from kernel.prompt.config import Config, ModelConfig
 from kernel.runs.control import HubRuns
-from kernel.runs.log import ChunkLog
 from kernel.runs.respond import Input, Wish, respond
-from kernel.runs.start import Generation, no_effects, no_tools, none_standing
+from kernel.runs.serving import generation_of
+from kernel.tools.mcp_servers import McpServers
 from kernel.tree.model import Role
 from kernel.verbs.env import Caller, Env, Target, Write
 from kernel.wire.codec import WireCodec
@@ -29,8 +30,8 @@ async def test_a_fault_at_any_statement_opens_nothing(
         codec, hub = WireCodec(), RunHub()
         env = Env(store, HubRuns(hub, codec), codec, world.now, world.new_id)
         providers, owner = Providers(ProviderSettings(default="scripted")), world.new_id()
-        log = ChunkLog(store.run_log, hub, owner)
-        generation = Generation(providers, hub, log, owner, RunLimits(), no_tools, no_effects, none_standing)
+        servers = McpServers({}, Guard())
+        generation = generation_of(store.run_log, hub, providers, servers, owner, RunLimits())
         write = Write(Caller(world.tenant, "somebody"), world.request())
         asked = Input(codec.text(Role.USER, "hello"))
         overrides = Config(model=ModelConfig(provider="scripted"))
