@@ -21,6 +21,9 @@ _log = structlog.get_logger("kernel.rpc")
 # Seconds for connections to close in peace once all calls are answered. Not the whole grace:
 # clients that watch the health never hang up.
 _GOODBYE = 0.5
+# Above our own limit, so that what is a little too large gets an answer with its reason. What is larger still is
+# refused by grpc's core, without one.
+MAX_RECEIVED_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024
 
 
 class CannotListen(RuntimeError):
@@ -170,8 +173,7 @@ async def serve(
 
 def _channel_options(options: ServerOptions) -> Sequence[tuple[str, int]]:
     return (
-        # Above our own limit, so that what is a little too large gets an answer with its reason.
-        ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES + 1024 * 1024),
+        ("grpc.max_receive_message_length", MAX_RECEIVED_BYTES),
         ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
         # Identity and gzip (bits 0 and 2); a request in deflate is UNIMPLEMENTED.
         ("grpc.compression_enabled_algorithms_bitset", 0b101),

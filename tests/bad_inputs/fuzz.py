@@ -20,6 +20,7 @@ import grpc
 import structlog
 
 from conversation_service.migrate import migrate
+from kernel.rpc.server import MAX_RECEIVED_BYTES
 from tests.bad_inputs.mutate import mutated
 from tests.bad_inputs.world import LEAKS, World, a_world, path_of, unknown
 from tests.rpc.plumbing import Answer
@@ -56,7 +57,10 @@ def judge(name: str, raw: bytes, answer: Answer) -> None:
         if name in _ENDLESS and answer.code == grpc.StatusCode.DEADLINE_EXCEEDED:
             return
         assert answer.code.name not in _WRONG, answer
-        if answer.code != grpc.StatusCode.OK:
+        if len(raw) > MAX_RECEIVED_BYTES:
+            # Refused by grpc's core, which knows no details.
+            assert answer.code == grpc.StatusCode.RESOURCE_EXHAUSTED, answer
+        elif answer.code != grpc.StatusCode.OK:
             assert answer.info.reason, answer
             assert answer.info.domain == "stemma", answer
             assert LEAKS.search(f"{answer.text}\n{answer.status}") is None, answer

@@ -5,6 +5,7 @@ import random
 import grpc
 import pytest
 
+from kernel.rpc.server import MAX_RECEIVED_BYTES
 from tests.bad_inputs import fuzz
 from tests.bad_inputs.mutate import Field, fields, joined, mutated
 from tests.rpc.plumbing import Answer
@@ -28,3 +29,12 @@ def test_the_parts_of_a_message_make_it_again() -> None:
 def test_a_planted_fault_is_found(code: str) -> None:
     with pytest.raises(AssertionError, match="AppendFloor for "):
         fuzz.judge("AppendFloor", b"planted", Answer(grpc.StatusCode[code]))
+
+
+def test_only_what_is_far_too_large_may_be_refused_without_details() -> None:
+    bare = Answer(grpc.StatusCode.RESOURCE_EXHAUSTED)
+    fuzz.judge("ImportSessions", bytes(MAX_RECEIVED_BYTES + 1), bare)
+    with pytest.raises(AssertionError, match="no status details"):
+        fuzz.judge("ImportSessions", bytes(MAX_RECEIVED_BYTES), bare)
+    with pytest.raises(AssertionError, match="ImportSessions for "):
+        fuzz.judge("ImportSessions", bytes(MAX_RECEIVED_BYTES + 1), Answer(grpc.StatusCode.OK))
