@@ -21,8 +21,8 @@ _log = structlog.get_logger("kernel.rpc")
 # Seconds for connections to close in peace once all calls are answered. Not the whole grace:
 # clients that watch the health never hang up.
 _GOODBYE = 0.5
-# Above our own limit, so that what is a little too large gets an answer with its reason. What is larger still is
-# refused by grpc's core, without one.
+# Above our own limit, so that what is a little too large gets an answer with its reason. What is larger
+# still is refused by grpc's core, without one.
 MAX_RECEIVED_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024
 
 
