@@ -7,14 +7,12 @@ from google.protobuf.json_format import ParseDict, ParseError
 from rich.text import Text
 from stemma.draft.v1 import draft_pb2
 from stemma.draft.v1 import draft_service_pb2 as pb
-from stemma.kernel.v1 import effects_pb2, floor_pb2, run_pb2
+from stemma.kernel.v1 import config_pb2, effects_pb2, floor_pb2
 
 from stemma_cli.calls.drafts import DraftCalls
-from stemma_cli.errors import CliError, UsageError
+from stemma_cli.errors import UsageError
 from stemma_cli.output import Output
-from stemma_cli.words import message_text, role_of, shortened, user_message
-
-_ENDS = {"floor_committed", "cancelled", "failed"}
+from stemma_cli.words import message_text, role_of, shortened
 
 
 def state_of(draft: draft_pb2.Draft) -> str:
@@ -71,37 +69,6 @@ def show_draft(out: Output, client: DraftCalls, draft_id: str) -> None:
             out.say(f"{name:9} {text}")
 
 
-def say(out: Output, client: DraftCalls, draft_id: str, text: str) -> None:
-    """A turn with the model. Without words: the open floor, or the model goes on by itself."""
-    request = pb.RespondRequest(draft_id=draft_id)
-    pending = "" if text else _pending(client, draft_id)
-    if pending:
-        request.resume.floor_id = pending
-    else:
-        request.input.SetInParent()
-        if text:
-            request.input.messages.append(user_message(text))
-    last = run_pb2.RunEvent()
-    for event in client.respond(request):
-        out.answer(event)
-        if event.WhichOneof("event") == "text_delta":
-            out.piece(event.text_delta.text)
-        last = event
-    out.say()
-    match last.WhichOneof("event"):
-        case "failed":
-            raise CliError(f"The model did not answer: {last.failed.reason}.")
-        case "cancelled":
-            raise CliError("The draft ended, or the run was cancelled, before the answer was whole.")
-
-
-def _pending(client: DraftCalls, draft_id: str) -> str:
-    floor_id = ""
-    for page in client.transcript(draft_id, False):
-        floor_id = page.pending_floor.floor_id
-    return floor_id
-
-
 def show_transcript(out: Output, client: DraftCalls, draft_id: str, frozen: bool) -> None:
     for page in client.transcript(draft_id, frozen):
         out.answer(page)
@@ -130,12 +97,34 @@ def export_draft(out: Output, client: DraftCalls, request: pb.ExportDraftRequest
     out.say(Text.assemble((answer.staged_write_id, "bold"), "  waits for review"))
 
 
+def list_proposals(out: Output, client: DraftCalls, draft_id: str) -> None:
+    """What the model proposed, each with the id by which it is exported."""
+    found = False
+    for page in client.proposals(draft_id):
+        out.answer(page)
+        for proposal in page.proposals:
+            found = True
+            kind = "configuration" if proposal.HasField("config_patch") else "state"
+            out.say(Text.assemble((proposal.proposal_id, "bold"), f"  {kind}  {_time(proposal.create_time)}"))
+            out.say(proposal.config_patch.operations_json or str(proposal.state_patch.effects).rstrip())
+    if not found:
+        out.note("The model has proposed nothing.")
+
+
 def effects_from(path: Path) -> effects_pb2.Effects:
     """Of a JSON file, as the REST interface takes them."""
     try:
         return ParseDict(json.loads(read(path)), effects_pb2.Effects())
     except (ParseError, ValueError, RecursionError):
         raise UsageError(f"{path} holds no effects: an object with variables, memory or slots.") from None
+
+
+def config_from(path: Path) -> config_pb2.Config:
+    """Of a JSON file, as the REST interface takes it."""
+    try:
+        return ParseDict(json.loads(read(path)), config_pb2.Config())
+    except (ParseError, ValueError, RecursionError):
+        raise UsageError(f"{path} holds no configuration: see docs/config.schema.json.") from None
 
 
 def read(path: Path) -> str:

@@ -68,3 +68,33 @@ async def test_what_a_draft_is_made_from_must_be_said(stage: Stage) -> None:
     assert (draft["visibility"], draft["retentionPolicy"]) == ("VISIBILITY_INTERNAL", "RETENTION_POLICY_TTL")
     discarded = await done(stage.draft, "cancel", draft["draftId"])
     assert discarded.out.startswith("cancelled; ")
+
+
+async def test_one_of_several_answers_is_chosen(stage: Stage, tmp_path: Path) -> None:
+    session_id = await stage.session(1)
+    config = tmp_path / "config.json"
+    config.write_text('{"systemPrompt": "Be kind.", "model": {"provider": "scripted"}}')
+    arguments = ("new", "try", "--session", session_id, "--reply", "--config", str(config), "--json")
+    draft_id = json.loads((await done(stage.draft, *arguments)).out)["draft"]["draftId"]
+    both = await done(stage.draft, "say", draft_id, "--candidate", "Be brief.", "--candidate", "Rhyme.")
+    assert both.out.count("You said: user 1") == 2
+    pages = [line for line in both.lines if line.count("-") == 4 and " " not in line]
+    assert len(pages) == 2
+    assert f"`stemma draft choose {draft_id} PAGE_ID`" in both.out
+    assert "You said: user 1" in (await done(stage.draft, "choose", draft_id, pages[1])).out
+    exported = await done(stage.draft, "export", draft_id, "--reply", "--json")
+    assert json.loads(exported.out)["sourcePageId"] == pages[1]
+    again = await run(stage.draft, "choose", draft_id, pages[0])
+    assert (again.code, again.err) == (
+        1,
+        "error: No turn of this draft is open: there is nothing to choose.\n",
+    )
+    assert (await done(stage.draft, "proposals", draft_id)).out == "The model has proposed nothing.\n"
+
+
+async def test_a_file_that_is_no_configuration_is_refused(stage: Stage, tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"sytemPrompt": "Be kind."}')
+    found = await run(stage.draft, "new", "try", "--project", "default", "--config", str(config))
+    assert found.code == 2
+    assert "holds no configuration" in found.err

@@ -47,6 +47,16 @@ class DraftCalls(Calls):
         request = pb.GetTranscriptRequest(draft_id=draft_id, include_snapshot=frozen)
         yield from self._pages(self._drafts.GetTranscript, request)
 
+    def commit(self, draft_id: str, floor_id: str, page_id: str) -> pb.CommitFloorResponse:
+        request = pb.CommitFloorRequest(
+            request_id=new_request_id(), draft_id=draft_id, floor_id=floor_id, page_id=page_id
+        )
+        return self._call(self._drafts.CommitFloor, request, pb.CommitFloorResponse)
+
+    def proposals(self, draft_id: str) -> Iterator[pb.ListProposalsResponse]:
+        """Page by page."""
+        yield from self._pages(self._drafts.ListProposals, pb.ListProposalsRequest(draft_id=draft_id))
+
     def end(self, how: str, draft_id: str, reason: str) -> Any:
         """`how` is Finalize, Discard or Cancel."""
         request = getattr(pb, f"{how}DraftRequest")(

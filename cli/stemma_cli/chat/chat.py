@@ -61,7 +61,7 @@ class Chat:
         shown = self._shown if isinstance(wanted, Following) else ""
         watch, view = Watch(self.talk.client, wanted), ReplyView(self._out, shown)
         try:
-            event = view.follow(watch)
+            event = view.follow(watch.events())
         except ApiError as error:
             raise explained(self.talk, error) from None
         self.talk.ended(event)

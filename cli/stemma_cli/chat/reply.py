@@ -1,8 +1,10 @@
 """Showing one reply as it comes."""
 
+from collections.abc import Iterable
+
 from stemma.kernel.v1 import floor_pb2, run_pb2
 
-from stemma_cli.chat.watch import Notice, Watch
+from stemma_cli.chat.watch import Notice
 from stemma_cli.output import Output
 from stemma_cli.words import plural, reply_text
 
@@ -26,11 +28,11 @@ class ReplyView:
         """The reply's text so far."""
         return self._shown
 
-    def follow(self, watch: Watch) -> run_pb2.RunEvent:
-        """Shows everything, and returns the last frame. Raises what `Watch.events` raises."""
+    def follow(self, events: Iterable[run_pb2.RunEvent | Notice]) -> run_pb2.RunEvent:
+        """Shows everything, and returns the last frame. Raises what `events` raises."""
         last = run_pb2.RunEvent()
         try:
-            for event in watch.events():
+            for event in events:
                 if isinstance(event, Notice):
                     self._notice(event)
                     continue

@@ -46,6 +46,12 @@ def new(  # noqa: PLR0913, PLR0917 (an argument for each option)
     no_history: Annotated[
         bool, typer.Option("--no-history", help="Without what was said before.", show_default=False)
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="FILE", help="JSON: what differs from the source's.", show_default=False
+        ),
+    ] = None,
     system: Annotated[
         str,
         typer.Option(
@@ -60,7 +66,7 @@ def new(  # noqa: PLR0913, PLR0917 (an argument for each option)
     from stemma.draft.v1 import draft_service_pb2 as pb
 
     from stemma_cli.client import connect_drafts
-    from stemma_cli.drafts import new_draft
+    from stemma_cli.drafts import config_from, new_draft
     from stemma_cli.errors import UsageError
     from stemma_cli.output import Output
 
@@ -80,6 +86,8 @@ def new(  # noqa: PLR0913, PLR0917 (an argument for each option)
         request.visibility = draft_pb2.VISIBILITY_INTERNAL
     if no_history:
         request.include_history = False
+    if config is not None:
+        request.config.CopyFrom(config_from(config))
     if system:
         request.config.system_prompt = system
         request.replace_system_prompt = True
@@ -124,16 +132,55 @@ def say(
     context: typer.Context,
     draft_id: DraftId,
     text: Annotated[str, typer.Argument(metavar="[TEXT]", show_default=False)] = "",
+    candidates: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--candidate",
+            metavar="INSTRUCTION",
+            help="An answer of its own, as instructed. Give it several times, then `choose`.",
+            show_default=False,
+        ),
+    ] = None,
     address: DraftAddress = None,
     json: Json = False,
 ) -> None:
     """Say something in a draft, and see the answer; without words an open turn is answered."""
     from stemma_cli.client import connect_drafts
-    from stemma_cli.drafts import say as run
+    from stemma_cli.draft_runs import say as run
     from stemma_cli.output import Output
 
     with connect_drafts(draft_address(address)) as client:
-        run(Output(as_json=wants_json(context, json)), client, draft_id, text)
+        run(Output(as_json=wants_json(context, json)), client, draft_id, text, candidates or [])
+
+
+@draft.command("choose")
+def choose(
+    context: typer.Context,
+    draft_id: DraftId,
+    page_id: Annotated[str, typer.Argument(metavar="PAGE_ID", show_default=False)],
+    address: DraftAddress = None,
+    json: Json = False,
+) -> None:
+    """Take one of several answers to the open turn."""
+    from stemma_cli.client import connect_drafts
+    from stemma_cli.draft_runs import choose as run
+    from stemma_cli.output import Output
+
+    with connect_drafts(draft_address(address)) as client:
+        run(Output(as_json=wants_json(context, json)), client, draft_id, page_id)
+
+
+@draft.command("proposals")
+def proposals(
+    context: typer.Context, draft_id: DraftId, address: DraftAddress = None, json: Json = False
+) -> None:
+    """List the changes that the model proposed in a draft."""
+    from stemma_cli.client import connect_drafts
+    from stemma_cli.drafts import list_proposals
+    from stemma_cli.output import Output
+
+    with connect_drafts(draft_address(address)) as client:
+        list_proposals(Output(as_json=wants_json(context, json)), client, draft_id)
 
 
 @draft.command("transcript")
