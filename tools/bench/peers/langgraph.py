@@ -54,9 +54,9 @@ async def main() -> None:
         count = len(await load())
         appending, loading = await in_turns(append, load, work.times)
         before = await table_bytes(url)
-        branching = await repeated(lambda: append(fork), work.times)
+        branching = await repeated(lambda: append(fork), work.branches)
         grown = await table_bytes(url) - before
-    report(Result(appending, loading, work.each(size), branching, grown / work.times, count))
+    report(Result(appending, loading, work.each(size), branching, grown / work.branches, count))
 
 
 if __name__ == "__main__":

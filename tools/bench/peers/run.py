@@ -15,7 +15,7 @@ PYTHON = ROOT / ".cache" / "bench-peers" / "venv" / "bin" / "python"
 REQUIREMENTS = "peers-requirements.txt"
 PEERS = ("langgraph", "adk", "agents")
 _NAMED = ("langgraph", "langgraph-checkpoint-postgres", "google-adk", "openai-agents")
-_WORK = Work(messages=1_000, branch_at=400, times=9)
+_WORK = Work(messages=1_000, branch_at=400, times=9, branches=200)
 
 
 async def peers(bench: Bench) -> None:
@@ -81,10 +81,10 @@ async def _stemma(bench: Bench, work: Work) -> Result:
             lambda: made.append(session_id, next(texts)), lambda: made.messages(session_id), work.times
         )
         left = floor_ids[work.branch_turn]
-        before = sum((await sizes.tables(url)).values())
-        branching = await repeated(lambda: made.edit(session_id, left, next(texts)), work.times)
-        grown = sum((await sizes.tables(url)).values()) - before
-    return Result(appending, loading, work.each(tree), branching, grown / work.times, count, again)
+        before = await sizes.tables(url)
+        branching = await repeated(lambda: made.edit(session_id, left, next(texts)), work.branches)
+        grown, _ = sizes.split(sizes.grown(await sizes.tables(url), before))
+    return Result(appending, loading, work.each(tree), branching, grown / work.branches, count, again)
 
 
 def _versions() -> list[str]:

@@ -15,12 +15,13 @@ Turn = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How far a conversation grows, where branches are abandoned (in messages, two a turn), and how often
-    each thing is measured."""
+    """How far a conversation grows, where branches are abandoned (in messages, two a turn), how often each
+    thing is timed, and how many branches are weighed: a database grows by whole pages."""
 
     messages: int
     branch_at: int
     times: int
+    branches: int
 
     @property
     def turns(self) -> int:
@@ -36,7 +37,7 @@ class Work:
 
     def texts(self) -> Iterator[Turn]:
         """For building, for the measured appends, and for the branches."""
-        return islice(turns(7), self.turns + 2 * self.times)
+        return islice(turns(7), self.turns + self.times + self.branches)
 
 
 @dataclass(slots=True)
