@@ -92,3 +92,10 @@ async def test_the_chat_by_a_pipe(up: Running) -> None:
 
 def test_the_two_commands_are_make_run_and_make_test() -> None:
     assert [text for kind, text in BLOCKS if kind == "sh"][:2] == ["make run\n", "make test\n"]
+
+
+async def test_the_python_client(up: Running) -> None:
+    script = block("python", "stemma_client").replace(
+        "127.0.0.1:50051", addresses(up)["conversation_service"]
+    )
+    assert "You said: I have fifteen apples." in await run(sys.executable, "-c", script)
