@@ -27,6 +27,7 @@ CHECKS: dict[str, Sequence[str]] = {
         "draft_service",
         "gateway",
         "cli",
+        "clients",
         "tools",
     ),
     "layers": (f"{BIN}/lint-imports", "--no-cache"),
@@ -43,7 +44,7 @@ CHECKS: dict[str, Sequence[str]] = {
 
 def _environment() -> dict[str, str]:
     """Ours, with the source folders first: a stale install must not be what is checked."""
-    paths = os.pathsep.join(str(ROOT / folder) for folder in (".", "cli", "protos/gen"))
+    paths = os.pathsep.join(str(ROOT / folder) for folder in (".", "cli", "clients/python", "protos/gen"))
     return {**os.environ, "PYTHONPATH": paths}
 
 

@@ -104,7 +104,7 @@ def copy(root: Path, tree: Path) -> None:
 def run_tests(tree: Path, tests: Iterable[str]) -> Result:
     """Runs the tests of a copy against that copy's sources. Raises MutantError when time runs out."""
     report = tree / "report.xml"
-    sources = os.pathsep.join(str(tree / folder) for folder in (".", "cli", "protos/gen"))
+    sources = os.pathsep.join(str(tree / folder) for folder in (".", "cli", "clients/python", "protos/gen"))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
     try:
         done = subprocess.run(
