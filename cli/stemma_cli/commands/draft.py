@@ -24,6 +24,18 @@ SessionId = Annotated[
 ProjectId = Annotated[
     str, typer.Option("--project", metavar="PROJECT_ID", help="A project, or `default`.", show_default=False)
 ]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", help="JSON: what differs from the source's.", show_default=False
+    ),
+]
+System = Annotated[
+    str,
+    typer.Option(
+        "--system", metavar="TEXT", help="Instead of the source's instructions.", show_default=False
+    ),
+]
 
 
 @draft.command("new")
@@ -46,18 +58,8 @@ def new(  # noqa: PLR0913, PLR0917 (an argument for each option)
     no_history: Annotated[
         bool, typer.Option("--no-history", help="Without what was said before.", show_default=False)
     ] = False,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config", metavar="FILE", help="JSON: what differs from the source's.", show_default=False
-        ),
-    ] = None,
-    system: Annotated[
-        str,
-        typer.Option(
-            "--system", metavar="TEXT", help="Instead of the source's instructions.", show_default=False
-        ),
-    ] = "",
+    config: ConfigFile = None,
+    system: System = "",
     address: DraftAddress = None,
     json: Json = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json as json_module
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,16 @@ import typer
 from stemma_cli.options import Json, wants_json
 
 
-def default_database_url(data: Path) -> str:
-    """Of the conversation service on the embedded default."""
-    return f"sqlite:///{data / 'conversation.db'}"
+class Database(StrEnum):
+    """The databases, in the order in which they are brought up."""
+
+    CONVERSATION = "conversation"
+    DRAFT = "draft"
+
+
+def default_database_url(data: Path, database: Database = Database.CONVERSATION) -> str:
+    """Of a service on the embedded default."""
+    return f"sqlite:///{data / f'{database}.db'}"
 
 
 def migrate(
@@ -28,44 +36,75 @@ def migrate(
             show_envvar=True,
         ),
     ] = "",
+    draft_database_url: Annotated[
+        str,
+        typer.Option(
+            "--draft-database-url",
+            metavar="URL",
+            envvar="STEMMA_DRAFT_DATABASE_URL",
+            help="The same for drafts; else draft.db in STEMMA_DATA.",
+            show_default=False,
+            show_envvar=True,
+        ),
+    ] = "",
+    only: Annotated[
+        Database | None, typer.Option("--only", help="Leave the other database alone.", show_default=False)
+    ] = None,
     data: Annotated[Path, typer.Option("--data", envvar="STEMMA_DATA", hidden=True)] = Path("data"),
     json: Json = False,
 ) -> None:
-    """Bring the database to the newest schema.
+    """Bring both databases to the newest schema.
 
-    Makes what is missing, in one transaction, and prints the revision. The service does this by itself when
-    it starts; here it can be done before, by somebody with more rights.
+    Makes what is missing, in one transaction for each, and prints the revisions. The services do this by
+    themselves when they start; here it can be done before, by somebody with more rights.
     """
-    revision = asyncio.run(_migrated(database_url or default_database_url(data)))
-    if wants_json(context, json):
-        print(json_module.dumps({"revision": revision}))
-    else:
-        print(f"The conversation database is at revision {revision}, the newest.")
+    urls = {Database.CONVERSATION: database_url, Database.DRAFT: draft_database_url}
+    urls = {one: url or default_database_url(data, one) for one, url in urls.items() if only in (None, one)}
+    _check_apart(urls)
+    as_json = wants_json(context, json)
+    revisions = {}
+    for database, url in urls.items():
+        revisions[database.value] = asyncio.run(_migrated(database, url))
+        if not as_json:
+            print(f"The {database} database is at revision {revisions[database.value]}, the newest.")
+    if as_json:
+        print(json_module.dumps(revisions))
 
 
-async def _migrated(url: str) -> str:
+def _check_apart(urls: dict[Database, str]) -> None:
+    """Their revisions have the same names, and other tables behind them."""
+    from stemma_cli.errors import UsageError
+
+    if len(set(urls.values())) < len(urls):
+        raise UsageError("Each service has a database of its own: the two URLs are the same.")
+
+
+async def _migrated(database: Database, url: str) -> str:
     from asyncpg import PostgresError
     from sqlalchemy.exc import ArgumentError, DBAPIError
 
-    from conversation_service.migrate import migrate as bring_up
+    import conversation_service.migrate
+    import draft_service.migrate
     from kernel.errors import StemmaError, Unavailable
     from kernel.storage.failures import Refused
     from stemma_cli.errors import CliError, UsageError
 
+    drafts = database is Database.DRAFT
+    bring_up = draft_service.migrate.migrate if drafts else conversation_service.migrate.migrate
+    name = f"The {database} database"
     try:
         return await bring_up(url)
     except ArgumentError:
-        raise UsageError(
-            "--database-url is not a URL: postgresql://… or sqlite:///path/to/file.db."
-        ) from None
+        option = "--draft-database-url" if drafts else "--database-url"
+        raise UsageError(f"{option} is not a URL: postgresql://… or sqlite:///path/to/file.db.") from None
     except Unavailable:
-        raise CliError("The database cannot be reached: is it running, and is the URL right?") from None
+        raise CliError(f"{name} cannot be reached: is it running, and is the URL right?") from None
     except StemmaError as error:
         raise CliError(error.message) from None
     except (DBAPIError, PostgresError, Refused) as error:
-        raise CliError(f"The database was not changed, it says: {_driver_words(error)}.") from None
+        raise CliError(f"{name} was not changed, it says: {_driver_words(error)}.") from None
     except OSError as error:
-        raise CliError(f"The database cannot be opened: {error.strerror or type(error).__name__}.") from None
+        raise CliError(f"{name} cannot be opened: {error.strerror or type(error).__name__}.") from None
 
 
 def _driver_words(error: BaseException) -> str:

@@ -1,5 +1,6 @@
 """What both clients have in common: services as attributes, and streams that go on."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
@@ -41,7 +42,7 @@ class Service:
             setattr(self, method.name, _method(channel, method, caller, address, timeout))
 
 
-class Client:
+class Client(ABC):
     """See `stemma_client`."""
 
     def __init__(
@@ -56,7 +57,7 @@ class Client:
     ) -> None:
         """`address` and `drafts`, of the draft service, are `host:port`. `credentials` are those of TLS;
         without them the channel is plain. `timeout` is in seconds, for calls that give none."""
-        self._caller = self._new_caller(api_key, retries or Retries())
+        self._caller: Caller = self._new_caller(api_key, retries or Retries())
         self._timeout = timeout
         self._channels = [self._open(address, credentials, CONVERSATION)]
         if drafts:
@@ -100,11 +101,11 @@ class Client:
             setattr(self, name, Service(channel, service, self._caller, address, self._timeout))
         return channel
 
-    def _new_caller(self, api_key: str, retries: Retries) -> Caller:
-        raise NotImplementedError
+    @abstractmethod
+    def _new_caller(self, api_key: str, retries: Retries) -> Caller: ...
 
-    def _new_channel(self, address: str, credentials: grpc.ChannelCredentials | None) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _new_channel(self, address: str, credentials: grpc.ChannelCredentials | None) -> Any: ...
 
 
 def metadata(api_key: str) -> Iterable[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """The client for ordinary code; `aio` is its twin."""
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +18,8 @@ class Stemma(Client):
     """Connects with the first call; threads may share it. Answers are returned; what streams is an iterator,
     and one that is left (`close()`, or no longer referred to) ends its call."""
 
+    _caller: "_Caller"
+
     def __enter__(self) -> "Stemma":
         return self
 
@@ -24,6 +27,7 @@ class Stemma(Client):
         self.close()
 
     def close(self) -> None:
+        self._caller.closed.set()
         for channel in self._channels:
             channel.close()
 
@@ -40,6 +44,8 @@ class _Caller:
     def __init__(self, api_key: str, retries: Retries) -> None:
         self._metadata = metadata(api_key)
         self._retries = retries
+        # Nobody waits for what a closed client asks again.
+        self.closed = threading.Event()
 
     def unary(self, call: Callable[..., Any], request: Any, timeout: float, address: str) -> Any:
         times = Times(time.monotonic, timeout)
@@ -77,4 +83,5 @@ class _Caller:
         if pause is None:
             raise error from None
         times.attempt += 1
-        time.sleep(pause)
+        if self.closed.wait(pause):
+            raise error from None
