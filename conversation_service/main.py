@@ -126,7 +126,7 @@ async def build(
     secrets = secret_keys(settings)
     tokens = PageTokens(secrets)
     providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
-    servers = McpServers(mcp_servers(settings), guard(settings))
+    servers = McpServers(mcp_servers(settings.mcp_servers, "STEMMA_MCP_SERVERS"), guard(settings))
     engines = Engines(settings.database_url)
     engines.hold()
     try:

@@ -34,6 +34,8 @@ class Settings(ServiceSettings):
     # How many processes share the address; more than one is for PostgreSQL.
     processes: int = Field(default=1, ge=1, le=64)
     event_retention: AgeOrEver = None
+    # MCP servers of the operator's, as JSON or a file's path; see kernel/tools/mcp_settings.py.
+    mcp_servers: str = Field(default="", repr=False)
 
     @property
     def database_url(self) -> str:

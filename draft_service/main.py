@@ -16,6 +16,7 @@ from draft_service.migrate import SCRIPTS
 from draft_service.rpc.drafts import Drafts
 from draft_service.rpc.exports import Exports
 from draft_service.rpc.floors import Floors
+from draft_service.rpc.proposing import Proposing
 from draft_service.rpc.runs import Runs
 from draft_service.settings import Settings, check_auth, secret_keys
 from draft_service.storage.due import DueDrafts
@@ -85,7 +86,7 @@ async def build(
     secrets = secret_keys(settings)
     tokens = PageTokens(secrets)
     providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
-    servers = McpServers(mcp_servers(settings), guard(settings))
+    servers = McpServers(mcp_servers(settings.draft_mcp_servers, "STEMMA_DRAFT_MCP_SERVERS"), guard(settings))
     engines = Engines(settings.database_url, scrub=True)
     engines.hold()
     try:
@@ -93,7 +94,9 @@ async def build(
         store = DraftStore(engines, clock)
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
-        generation = generation_of(store.run_log, hub, providers, servers, new_id(), limits or RunLimits())
+        generation = generation_of(
+            store.run_log, hub, providers, servers, new_id(), limits or RunLimits(), Proposing(providers)
+        )
         tail = RunTail(store.run_log)
         async with grpc.aio.insecure_channel(settings.conversation, options=OPTIONS) as channel:
             conversation = Conversation(channel)

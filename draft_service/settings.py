@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from pydantic import Field
+
 from draft_service.domain.draft import Ages
 from kernel import service_settings
 from kernel.service_settings import Age, BadSettings, ServiceSettings, explained
@@ -16,6 +18,8 @@ class Settings(ServiceSettings):
 
     draft: str = _DEFAULT
     draft_database_url: str = ""
+    # MCP servers that drafts may use, and none else: what they reach must not be canon (D6).
+    draft_mcp_servers: str = Field(default="", repr=False)
     # The conversation service, as dialled.
     conversation: str = "127.0.0.1:50051"
     # How long a draft lives, how long an ended one can be read, and one that is kept for debugging.

@@ -64,8 +64,6 @@ class ServiceSettings(BaseSettings):
     provider_queue: int = Field(default=256, ge=0, le=100_000)
     # Hosts off the public internet that configurations may name, as `host` or `host:port`, by commas.
     allow_hosts: str = ""
-    # MCP servers of the operator's, as JSON or a file's path; see kernel/tools/mcp_settings.py.
-    mcp_servers: str = Field(default="", repr=False)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "console"] = "json"
 
@@ -106,12 +104,12 @@ def guard(settings: ServiceSettings) -> Guard:
         raise BadSettings(f"STEMMA_ALLOW_HOSTS: {error}; separate hosts by commas.") from None
 
 
-def mcp_servers(settings: ServiceSettings) -> dict[str, McpServer]:
-    """The MCP servers that the operator named."""
+def mcp_servers(text: str, variable: str) -> dict[str, McpServer]:
+    """The MCP servers that the operator named in that variable; see kernel/tools/mcp_settings.py."""
     try:
-        return read_servers(settings.mcp_servers)
+        return read_servers(text)
     except BadServers as error:
-        raise BadSettings(f"STEMMA_MCP_SERVERS: {error}") from None
+        raise BadSettings(f"{variable}: {error}") from None
 
 
 def _is_loopback(host: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from conversation_service.app import policy
 from conversation_service.app.projects import get_project
 from kernel.errors import Exhausted, NotFound, invalid
-from kernel.prompt.config import size, without_endpoints
+from kernel.prompt.config import own_endpoints, size, without_endpoints
 from kernel.state.model import EMPTY
 from kernel.state.text import state_text
 from kernel.tree.model import Floor, FloorOutline, FloorState
@@ -83,7 +83,15 @@ async def _of_project(env: Env, caller: Caller, name: str) -> Taken:
     versions = Versions(found.version, f"project.{live.version}", project.version)
     return Taken(
         Snapshot(
-            project_id, "", project.title, without_endpoints(found.config), versions, EMPTY, NO_LAYER, live
+            project_id,
+            "",
+            project.title,
+            without_endpoints(found.config),
+            versions,
+            EMPTY,
+            NO_LAYER,
+            live,
+            own_endpoints=own_endpoints(found.config),
         ),
     )
 
@@ -113,6 +121,7 @@ async def _of_session(tx: ReadTx, source: Source) -> Taken:
         Base(end.floor_id, end.digest, end.place.depth, named.floor_id, end.path_tokens),
         named.input if source.reply else None,
         len(outlines),
+        own_endpoints(found.config),
     )
     return Taken(snapshot, end, outlines)
 

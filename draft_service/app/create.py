@@ -9,6 +9,7 @@ from draft_service.app.answers import draft_from, draft_text
 from draft_service.app.store import StoredSnapshot, WriteTx
 from draft_service.app.world import Fetched, Wanted, World
 from draft_service.domain.draft import Draft, DraftState, Retention, Source, Visibility
+from draft_service.domain.endpoints import check_endpoints, without_their_names
 from draft_service.domain.narrowing import check_narrowed
 from kernel.errors import NotFound
 from kernel.prompt.config import Config, effective
@@ -55,8 +56,16 @@ class _Making:
 
     @property
     def frozen(self) -> Config:
-        config = self.fetched.snapshot.config
-        return replace(config, system_prompt=None) if self.new.replace_system_prompt else config
+        snapshot = self.fetched.snapshot
+        return without_their_names(snapshot.config, snapshot.own_endpoints)
+
+    @property
+    def own(self) -> Config:
+        """What lies over it: that is kept whole, since a model that proposes a change reads it."""
+        given = self.new.config
+        if self.new.replace_system_prompt and given.system_prompt is None:
+            return replace(given, system_prompt="")
+        return given
 
 
 async def create_draft(world: World, write: Write, new: NewDraft) -> tuple[Draft, Branch]:
@@ -70,6 +79,7 @@ async def create_draft(world: World, write: Write, new: NewDraft) -> tuple[Draft
         return _as_answered(answer)
     fetched = await world.sources.fetch(write.caller, new.wanted)
     check_narrowed(new.config, fetched.snapshot.config.tools, "config")
+    check_endpoints(new.config, fetched.snapshot.own_endpoints, "config")
     new_id = world.env.new_id
     making = _Making(write, new, fetched, new_id(), new_id(), new_id())
 
@@ -101,7 +111,7 @@ async def _draft(world: World, tx: WriteTx, making: _Making) -> Draft:
     """Its times are the database's, and fixed here (D5)."""
     new, snapshot, now = making.new, making.fetched.snapshot, await tx.now()
     base = snapshot.base
-    config = effective(making.frozen, new.config)
+    config = effective(making.frozen, making.own)
     return Draft(
         draft_id=making.draft_id,
         own_project_id=making.project_id,
@@ -144,7 +154,7 @@ async def _tree(world: World, tx: WriteTx, making: _Making, draft: Draft) -> Bra
         project_id=making.project_id,
         title="",
         state=SessionState.ACTIVE,
-        config=making.new.config,
+        config=making.own,
         version=1,
         root_floor_id=making.root_id,
         stored_tokens=0,

@@ -66,6 +66,9 @@ class DraftReads(Protocol):
 
     async def proposal(self, draft_id: str, proposal_id: str) -> Proposal | None: ...
 
+    async def last_proposal(self, draft_id: str) -> int:
+        """The newest one's number; 0 for none."""
+
 
 class DraftWrites(Protocol):
     async def lock_tree(self, draft_id: str) -> Session | None:
@@ -88,6 +91,9 @@ class DraftWrites(Protocol):
         """Removes everything of an ended draft whose purge_time has come and that owes no export (D8); its
         snapshot, too, when no other draft has it. -> rows by table; None when it was not due. What it
         answered is blanked to ids; its audit lines stay."""
+
+    async def insert_proposal(self, proposal: Proposal) -> None:
+        """The draft's tree is locked: so its number is the next one."""
 
     async def insert_export(self, export: Export) -> None: ...
 

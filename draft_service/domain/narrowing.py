@@ -1,12 +1,16 @@
-"""A draft's tools are chosen from its source's, and none may do more than there. Pure."""
+"""A draft's tools are chosen from its source's, and none may do more than there; besides them it may have
+those that read what was frozen and propose, which do nothing outside of it. Pure."""
 
 from collections.abc import Sequence
 
 from kernel.errors import Invalid, Violation
 from kernel.prompt.config import Config, Tool
+from kernel.tools.model import Owner
+from kernel.tools.proposing import PROPOSING
 
 # Of stemma.kernel.v1: what is not said counts as the strictest.
 _IRREVERSIBLE, _ALWAYS, _CLIENT = 3, 2, 1
+_OWN = {(Owner.BUILT_IN, name) for name in ("get_state", *PROPOSING)}
 
 
 def check_narrowed(given: Config, tools: Sequence[Tool], field: str) -> None:
@@ -21,6 +25,8 @@ def check_narrowed(given: Config, tools: Sequence[Tool], field: str) -> None:
 
 
 def _widened(tool: Tool, source: Tool | None) -> str:
+    if source is None and (tool.owner, tool.name) in _OWN:
+        return ""
     if source is None:
         return "is no tool of the source: a draft chooses among those"
     if (tool.side_effect or _IRREVERSIBLE) > (source.side_effect or _IRREVERSIBLE):

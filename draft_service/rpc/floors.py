@@ -10,10 +10,12 @@ from draft_service.rpc.shown import answered_floor
 from kernel.errors import invalid
 from kernel.rpc.call import Call
 from kernel.rpc.checks import uuid_field
+from kernel.rpc.messages import check_message
 from kernel.rpc.tokens import PageTokens
 from kernel.tree.model import Place
 from kernel.verbs import floors, heads, siblings
 from kernel.verbs.answers import Shown
+from kernel.wire.codec import page_content
 from kernel.wire.requests import caller_of, content_of, effects_of, listing, write_of
 from kernel.wire.trees import branch_pb, floor_pb, maybe_branch_pb, position_pb
 
@@ -28,7 +30,8 @@ class Floors:
         write, target = write_of(request, call), target_of(request)
         if not request.HasField("message"):
             raise invalid("message", "is required")
-        content = content_of([request.message], "message", required=True)
+        check_message(request.message, "message")
+        content = page_content([request.message])
         assert content is not None
         await seen_draft_id(self._world, request, call)
         done = await append_message(self._env, write, target, content)

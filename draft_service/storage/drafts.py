@@ -138,6 +138,10 @@ class DraftReads(PathReads):
         row = await self.one(select(t.proposal).where(where))
         return None if row is None else proposal_of(row)
 
+    async def last_proposal(self, draft_id: str) -> int:
+        numbers = select(func.max(t.proposal.c.number)).where(self.where(t.proposal, draft_id=draft_id))
+        return int(await self.value(numbers) or 0)
+
     async def prefix_outline(self, session_id: str) -> list[FloorOutline]:
         return [rows.outline(row) for row in await self.all(self._floors(_OUTLINE, session_id))]
 

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from draft_service.domain.exports import Export, ExportState, Proposal
-from kernel.state.text import effects_from
+from kernel.state.text import effects_from, effects_text
 from kernel.storage import rows
 from kernel.verbs.staged_store import StagedConfig, StagedEffects
 
-CONFIG = "config"
+CONFIG, STATE = "config", "state"
 
 
 def export_of(row: rows.Row) -> Export:
@@ -54,3 +54,23 @@ def proposal_of(row: rows.Row) -> Proposal:
         part=part,
         create_time=row["create_time"],
     )
+
+
+def proposal_values(proposal: Proposal) -> dict[str, Any]:
+    covers: tuple[str, ...] = ()
+    match proposal.part:
+        case StagedConfig(operations_json):
+            kind, content = CONFIG, operations_json.encode()
+        case StagedEffects(effects, covers):
+            kind, content = STATE, effects_text(effects)
+    return {
+        "draft_id": proposal.draft_id,
+        "proposal_id": proposal.proposal_id,
+        "number": proposal.number,
+        "floor_id": proposal.floor_id,
+        "run_id": proposal.run_id or None,
+        "kind": kind,
+        "content": content,
+        "covers": json.dumps(covers),
+        "create_time": proposal.create_time,
+    }

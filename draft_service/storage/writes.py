@@ -8,11 +8,11 @@ from sqlalchemy import delete, func, insert, select, update
 
 from draft_service.app.store import StoredSnapshot
 from draft_service.domain.draft import SYSTEM, Draft, DraftState, ended, expired
-from draft_service.domain.exports import Export, ExportState
+from draft_service.domain.exports import Export, ExportState, Proposal
 from draft_service.storage import tables as t
 from draft_service.storage.clock import database_now
 from draft_service.storage.drafts import DraftReads, draft_of, draft_values
-from draft_service.storage.exports import export_values
+from draft_service.storage.exports import export_values, proposal_values
 from kernel.storage import rows
 from kernel.storage import tables as kernel
 from kernel.storage.erasure import ErasingWrites
@@ -136,6 +136,9 @@ class DraftWrites(DraftReads, ErasingWrites):
         floors = self.where(t.snapshot_floor, source_id=source_id, snapshot_digest=digest)
         await self._run(delete(t.snapshot_floor).where(floors))
         await self._run(delete(t.snapshot).where(where))
+
+    async def insert_proposal(self, proposal: Proposal) -> None:
+        await self._run(self._insert(t.proposal, proposal_values(proposal)))
 
     async def insert_export(self, export: Export) -> None:
         await self._run(self._insert(t.export, export_values(export)))

@@ -152,6 +152,11 @@ def with_models(config: Config, change: Callable[[str, ModelConfig], ModelConfig
     return config
 
 
+def own_endpoints(config: Config) -> tuple[str, ...]:
+    """The paths of the models that are asked at an endpoint of the configuration's own."""
+    return tuple(path for path in MODELS if value_at(config, path).base_url)
+
+
 def without_endpoints(config: Config) -> Config:
     """The configuration as a file has it: where a conversation is sent is not for a file to say."""
     nowhere = partial(replace, base_url=None, api_key=None)

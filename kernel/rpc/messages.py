@@ -31,7 +31,17 @@ def check_messages(messages: Sequence[message_pb2.Message], field: str, *, requi
     """
     if len(messages) == 1 and _is_plain(messages[0]):
         return
-    found = list(itertools.islice(_of_list(messages, field, required), _MAX_VIOLATIONS))
+    _refuse(_of_list(messages, field, required))
+
+
+def check_message(message: message_pb2.Message, field: str) -> None:
+    """The same for a field that holds a single one."""
+    if not _is_plain(message):
+        _refuse(_of_one(message, field))
+
+
+def _refuse(violations: Iterator[Violation]) -> None:
+    found = list(itertools.islice(violations, _MAX_VIOLATIONS))
     if found:
         raise Invalid(*found)
 
@@ -57,15 +67,17 @@ def _of_list(messages: Sequence[message_pb2.Message], field: str, required: bool
         return
     total = 0
     for index, message in enumerate(messages):
-        path = f"{field}[{index}]"
-        size = message.ByteSize()
-        total += size
-        if size > MAX_MESSAGE_BYTES:
-            yield Violation(path, "must be at most 1 MiB")
-        else:
-            yield from _of_message(message, path)
+        total += message.ByteSize()
+        yield from _of_one(message, f"{field}[{index}]")
     if total > MAX_PAGE_BYTES:
         yield Violation(field, "must be at most 3 MiB together")
+
+
+def _of_one(message: message_pb2.Message, path: str) -> Iterator[Violation]:
+    if message.ByteSize() > MAX_MESSAGE_BYTES:
+        yield Violation(path, "must be at most 1 MiB")
+    else:
+        yield from _of_message(message, path)
 
 
 def _of_message(message: message_pb2.Message, path: str) -> Iterator[Violation]:

@@ -10,18 +10,25 @@ from kernel.runs.start import Generation
 from kernel.tools.box import RunTools, tools_of
 from kernel.tools.effects import effects_of
 from kernel.tools.mcp_servers import McpServers
+from kernel.tools.proposals import Proposals
 from kernel.tools.views import standing_calls
 from kernel.verbs.env import Env
 from kernel.verbs.run_store import RunLog
 
 
 def generation_of(
-    rows: RunLog, hub: RunHub, providers: Providers, servers: McpServers, owner: str, limits: RunLimits
+    rows: RunLog,
+    hub: RunHub,
+    providers: Providers,
+    servers: McpServers,
+    owner: str,
+    limits: RunLimits,
+    proposals: Proposals | None = None,
 ) -> Generation:
-    """Runs of this process, named `owner`, with tools."""
+    """Runs of this process, named `owner`, with tools; models can propose where `proposals` are kept."""
 
     def tools(env: Env, lease: Lease, config: Config, limits: RunLimits) -> RunTools:
-        return tools_of(env, servers, lease, config, limits)
+        return tools_of(env, servers, lease, config, limits, proposals)
 
     log = ChunkLog(rows, hub, owner)
     return Generation(providers, hub, log, owner, limits, tools, effects_of, standing_calls)

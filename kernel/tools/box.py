@@ -18,6 +18,8 @@ from kernel.tools.calls import acted, advanced, checked, done, recorded, unique_
 from kernel.tools.mcp_model import McpTool, McpUnavailable
 from kernel.tools.mcp_servers import McpServers
 from kernel.tools.model import Owner, Tools, effective, servers_of
+from kernel.tools.proposals import Proposals
+from kernel.tools.proposing import PROPOSING
 from kernel.tree.message import ToolCall
 from kernel.verbs.env import Env, WriteTx
 from kernel.verbs.records import CallState, RecordedCall
@@ -33,10 +35,15 @@ log = structlog.get_logger(__name__)
 
 
 def tools_of(
-    env: Env, servers: McpServers | None, lease: Lease, config: Config, limits: RunLimits
+    env: Env,
+    servers: McpServers | None,
+    lease: Lease,
+    config: Config,
+    limits: RunLimits,
+    proposals: Proposals | None = None,
 ) -> "RunTools":
-    """The toolbox of a run with that configuration."""
-    return RunTools(env, servers, lease, config, limits)
+    """The toolbox of a run with that configuration; without `proposals` it proposes nothing."""
+    return RunTools(env, servers, lease, config, limits, proposals)
 
 
 class RunTools:
@@ -47,9 +54,16 @@ class RunTools:
     """
 
     def __init__(
-        self, env: Env, servers: McpServers | None, lease: Lease, config: Config, limits: RunLimits
+        self,
+        env: Env,
+        servers: McpServers | None,
+        lease: Lease,
+        config: Config,
+        limits: RunLimits,
+        proposals: Proposals | None = None,
     ) -> None:
         self._env = env
+        self._proposals = proposals
         self._servers = servers
         self._lease = lease
         self._config = config
@@ -110,7 +124,8 @@ class RunTools:
                 names = servers_of(self._config.tools)
                 offers = await asyncio.gather(*map(self._offers, names))
                 listed = dict(zip(names, offers, strict=True))
-                found = await asyncio.to_thread(effective, self._config.tools, listed)
+                proposing = self._proposals is not None
+                found = await asyncio.to_thread(effective, self._config.tools, listed, proposing=proposing)
                 for name, why in found.left_out:
                     log.warning("tool.left_out", run_id=self._lease.run_id, tool=name, why=why)
                 self._tools = found
@@ -127,9 +142,10 @@ class RunTools:
     # --- what acts ---------------------------------------------------------------------------------
 
     async def _carry_out(self, calls: Sequence[RecordedCall]) -> None:
-        """Side by side; each result is durable when it is there. Those of the state follow each other."""
-        of_state = [call for call in calls if state.is_of_state(call)]
-        others = [call for call in calls if not state.is_of_state(call)]
+        """Side by side; each result is durable when it is there. Those that read and write rows follow each
+        other."""
+        of_state = [call for call in calls if _is_of_rows(call)]
+        others = [call for call in calls if not _is_of_rows(call)]
         errors = await asyncio.gather(self._on_state(of_state), *map(self._carry_out_one, others))
         for error in errors:
             if error is not None:
@@ -146,12 +162,19 @@ class RunTools:
                 known = await tx.tool_calls(self._lease.run_id)
                 scene = state.Scene(session, floor, parent, self._config, known)
                 try:
-                    content, is_error = await state.result(tx, scene, call), False
+                    content, is_error = await self._from_rows(tx, scene, call), False
                 except ToolFault as fault:
                     content, is_error = str(fault), True
                 await tx.update_calls([done(call, content, is_error, self._env.clock())])
 
         return await self._kept(work) if calls else None
+
+    async def _from_rows(self, tx: WriteTx, scene: state.Scene, call: RecordedCall) -> str:
+        if call.name not in PROPOSING:
+            return await state.result(tx, scene, call)
+        if self._proposals is None:
+            raise ToolFault("Nothing can be proposed here.")
+        return await self._proposals.answer(tx, scene, call, self._lease.tenant_id)
 
     async def _carry_out_one(self, call: RecordedCall) -> Exception | None:
         content, is_error = await self._outcome(call)
@@ -224,6 +247,10 @@ class RunTools:
 
     async def _write(self, work: Callable[[WriteTx], Awaitable[T]]) -> T:
         return await write_patiently(self._env, self._lease, work)
+
+
+def _is_of_rows(call: RecordedCall) -> bool:
+    return state.is_of_state(call) or (call.owner == Owner.BUILT_IN and call.name in PROPOSING)
 
 
 def cut(content: str) -> str:

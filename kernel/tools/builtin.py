@@ -36,12 +36,13 @@ class ToolFault(Exception):
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     """`writes` makes a call's effects of its arguments, which fit the schema; None for one that writes
-    nothing."""
+    nothing. `proposes`: it keeps a proposal."""
 
     name: str
     description: str
     parameters_json: str
     writes: Callable[[str], Effects] | None = None
+    proposes: bool = False
 
 
 def time_now(clock: Callable[[], datetime], zone: str) -> str:

@@ -8,10 +8,12 @@ from kernel.generation.provider import ToolSpec
 from kernel.prompt.config import Tool
 from kernel.tools.builtin import BUILT_INS
 from kernel.tools.mcp_model import McpTool
+from kernel.tools.proposing import PROPOSING
 from kernel.tools.schema import ArgumentSchema, BadSchema, argument_schema, pattern_count, schema_fault
 
 # Of one configuration: checking a schema costs some milliseconds for each KiB and each pattern.
 MAX_PARAMETERS, MAX_PATTERNS = 256 * 1024, 64
+_KNOWN = {**BUILT_INS, **PROPOSING}
 
 
 class Owner(IntEnum):
@@ -64,8 +66,8 @@ def tool_faults(tools: Sequence[tuple[str, int, str]]) -> Iterator[tuple[int, st
     that no run could have."""
     size = patterns = 0
     for index, (name, owner, parameters) in enumerate(tools):
-        if owner == Owner.BUILT_IN and name not in BUILT_INS:
-            yield index, "name", f"is no built-in tool; there are: {', '.join(BUILT_INS)}"
+        if owner == Owner.BUILT_IN and name not in _KNOWN:
+            yield index, "name", f"is no built-in tool; there are: {', '.join(_KNOWN)}"
         size += len(parameters.encode())
         if size > MAX_PARAMETERS:
             yield index, "parameters_json", f"takes all of them beyond {MAX_PARAMETERS // 1024} KiB"
@@ -84,17 +86,20 @@ def servers_of(tools: Sequence[Tool]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tool.server for tool in tools if tool.owner == Owner.MCP))
 
 
-def effective(tools: Sequence[Tool], listed: Mapping[str, Sequence[McpTool] | str]) -> Tools:
+def effective(
+    tools: Sequence[Tool], listed: Mapping[str, Sequence[McpTool] | str], *, proposing: bool = False
+) -> Tools:
     """What a model may call.
 
     Args:
         tools: The configuration's, whose list is all that is allowed.
         listed: What each MCP server offers, or why it could not be asked.
+        proposing: Whether proposals are kept here.
     """
     found: dict[str, RunTool] = {}
     left_out: list[tuple[str, str]] = []
     for tool in tools:
-        made = _made(tool, listed)
+        made = _made(tool, listed, proposing)
         if isinstance(made, str):
             left_out.append((tool.name, made))
         else:
@@ -102,17 +107,20 @@ def effective(tools: Sequence[Tool], listed: Mapping[str, Sequence[McpTool] | st
     return Tools(found, tuple(left_out))
 
 
-def _made(tool: Tool, listed: Mapping[str, Sequence[McpTool] | str]) -> RunTool | str:
+def _made(tool: Tool, listed: Mapping[str, Sequence[McpTool] | str], proposing: bool) -> RunTool | str:
     # Who is to carry it out is said, or it is the client: nobody else would take the call.
     owner = Owner(tool.owner) if tool.owner else Owner.CLIENT
     description, parameters, level = tool.description, tool.parameters_json, tool.side_effect
     if owner is Owner.BUILT_IN:
-        built_in = BUILT_INS.get(tool.name)
+        built_in = _KNOWN.get(tool.name)
         if built_in is None:
             return "There is no built-in tool of this name."
+        if tool.name in PROPOSING and not proposing:
+            return "It is for drafts."
         description = description or built_in.description
         parameters = parameters or built_in.parameters_json
-        level = level or (SideEffect.SANDBOX if built_in.writes is not None else SideEffect.NONE)
+        writes = built_in.writes is not None or built_in.proposes
+        level = level or (SideEffect.SANDBOX if writes else SideEffect.NONE)
     elif owner is Owner.MCP:
         offered = _offered(tool, listed)
         if isinstance(offered, str):
@@ -123,7 +131,7 @@ def _made(tool: Tool, listed: Mapping[str, Sequence[McpTool] | str]) -> RunTool 
         # The server checks as well, by its own engine.
         schemas = [argument_schema(parameters, all_patterns=owner is not Owner.MCP)]
         if owner is Owner.BUILT_IN:
-            schemas.append(argument_schema(BUILT_INS[tool.name].parameters_json))
+            schemas.append(argument_schema(_KNOWN[tool.name].parameters_json))
     except BadSchema as error:
         return f"Its parameters cannot be checked: the schema {error}."
     side_effect = SideEffect(level) if level else SideEffect.IRREVERSIBLE

@@ -46,8 +46,9 @@ class Base:
 class Snapshot:
     """A snapshot but for the floors of its path.
 
-    `config` is what was effective; `state` the path's at the base. A project has no base, no session's
-    values and no state. `floor_count` is that of the path, 0 without history.
+    `config` is what was effective, without endpoints; `own_endpoints` the paths of the models that had one.
+    `state` is the path's at the base. A project has no base, no session's values and no state. `floor_count`
+    is that of the path, 0 without history.
     """
 
     project_id: str
@@ -61,6 +62,7 @@ class Snapshot:
     base: Base | None = None
     input: Page | None = None
     floor_count: int = 0
+    own_endpoints: tuple[str, ...] = ()
 
     @property
     def has_history(self) -> bool:

@@ -45,6 +45,7 @@ def header_messages(snapshot: Snapshot, digest: bytes) -> Iterator[pb.SnapshotHe
         base_depth=base.depth if base else 0,
         path_tokens=base.path_tokens if base else 0,
         floor_count=snapshot.floor_count,
+        own_endpoints=snapshot.own_endpoints,
         versions=pb.SnapshotVersions(
             config_version=versions.config_version,
             live_version=versions.live_version,
@@ -109,6 +110,7 @@ def _snapshot(header: pb.SnapshotHeader) -> Snapshot:
         base,
         _page(header.input_page, Slot.INPUT) if header.HasField("input_page") else None,
         header.floor_count,
+        tuple(header.own_endpoints),
     )
 
 

@@ -11,7 +11,7 @@ from google.protobuf.json_format import MessageToDict
 from jsonschema import Draft202012Validator
 from stemma.kernel.v1 import config_pb2
 
-from conversation_service.config_schema import config_schema, schema_text
+from kernel.wire.config_schema import config_schema, schema_text
 from tests.projects.test_configs import FULL
 
 KEPT = Path(__file__).parents[2] / "docs" / "config.schema.json"
@@ -20,7 +20,7 @@ SCHEMA = config_schema()
 
 def test_the_kept_file_is_what_is_generated() -> None:
     assert KEPT.read_text(encoding="utf-8") == schema_text(), (
-        "run: python -m conversation_service.config_schema > docs/config.schema.json"
+        "run: python -m kernel.wire.config_schema > docs/config.schema.json"
     )
 
 

@@ -27,7 +27,7 @@ from stemma.kernel.v1 import config_pb2 as stemma_dot_kernel_dot_v1_dot_config__
 from stemma.kernel.v1 import message_pb2 as stemma_dot_kernel_dot_v1_dot_message__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fstemma/kernel/v1/snapshot.proto\x12\x10stemma.kernel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dstemma/kernel/v1/config.proto\x1a\x1estemma/kernel/v1/message.proto\"\x9c\x03\n\x0eSnapshotHeader\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12(\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\x12.\n\x05state\x18\x03 \x01(\x0b\x32\x1f.stemma.kernel.v1.SnapshotState\x12\x34\n\x08versions\x18\x04 \x01(\x0b\x32\".stemma.kernel.v1.SnapshotVersions\x12\x12\n\nproject_id\x18\x05 \x01(\t\x12\x12\n\nsession_id\x18\x06 \x01(\t\x12\r\n\x05title\x18\x07 \x01(\t\x12\x17\n\x0fsource_floor_id\x18\x08 \x01(\t\x12\x15\n\rbase_floor_id\x18\t \x01(\t\x12\x13\n\x0b\x62\x61se_digest\x18\n \x01(\t\x12\x12\n\nbase_depth\x18\x0b \x01(\x05\x12\x30\n\ninput_page\x18\x0c \x01(\x0b\x32\x1c.stemma.kernel.v1.StoredPage\x12\x13\n\x0b\x66loor_count\x18\r \x01(\x05\x12\x13\n\x0bpath_tokens\x18\x0e \x01(\x03\"{\n\rSnapshotState\x12\x0c\n\x04path\x18\x01 \x03(\t\x12-\n\x07session\x18\x02 \x01(\x0b\x32\x1c.stemma.kernel.v1.LiveValues\x12-\n\x07project\x18\x03 \x01(\x0b\x32\x1c.stemma.kernel.v1.LiveValues\"J\n\nLiveValues\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12+\n\x06values\x18\x02 \x03(\x0b\x32\x1b.stemma.kernel.v1.LiveValue\"P\n\tLiveValue\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\nvalue_json\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\x03\x12\x11\n\tprincipal\x18\x04 \x01(\t\"r\n\x10SnapshotVersions\x12\x16\n\x0e\x63onfig_version\x18\x01 \x01(\t\x12\x14\n\x0clive_version\x18\x02 \x01(\t\x12\x17\n\x0fproject_version\x18\x03 \x01(\x03\x12\x17\n\x0fsession_version\x18\x04 \x01(\x03\"=\n\x0cSnapshotPath\x12-\n\x06\x66loors\x18\x01 \x03(\x0b\x32\x1d.stemma.kernel.v1.StoredFloor\"\xf8\x02\n\x0bStoredFloor\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x17\n\x0fparent_floor_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x05\x12\x30\n\ninput_page\x18\x04 \x01(\x0b\x32\x1c.stemma.kernel.v1.StoredPage\x12\x31\n\x0boutput_page\x18\x05 \x01(\x0b\x32\x1c.stemma.kernel.v1.StoredPage\x12\x30\n\x07\x65\x66\x66\x65\x63ts\x18\x06 \x01(\x0b\x32\x1f.stemma.kernel.v1.StoredEffects\x12\x0e\n\x06\x64igest\x18\x07 \x01(\x0c\x12\x13\n\x0bpath_tokens\x18\x08 \x01(\x03\x12\x11\n\tprincipal\x18\t \x01(\t\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63ommit_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xd1\x01\n\nStoredPage\x12\x0f\n\x07page_id\x18\x01 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x02 \x01(\t\x12\x10\n\x08messages\x18\x03 \x01(\x0c\x12,\n\x05\x66\x61\x63ts\x18\x04 \x03(\x0b\x32\x1d.stemma.kernel.v1.StoredFacts\x12\x0e\n\x06\x64igest\x18\x05 \x01(\x0c\x12\x0f\n\x07partial\x18\x06 \x01(\x08\x12\x0e\n\x06source\x18\x07 \x01(\t\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"g\n\x0bStoredFacts\x12$\n\x04role\x18\x01 \x01(\x0e\x32\x16.stemma.kernel.v1.Role\x12\x0e\n\x06hidden\x18\x02 \x01(\x08\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\r\n\x05plain\x18\x04 \x01(\x08\"H\n\rStoredEffects\x12\x0c\n\x04text\x18\x01 \x01(\x0c\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x19\n\x11\x63overed_floor_ids\x18\x03 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fstemma/kernel/v1/snapshot.proto\x12\x10stemma.kernel.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dstemma/kernel/v1/config.proto\x1a\x1estemma/kernel/v1/message.proto\"\xb3\x03\n\x0eSnapshotHeader\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12(\n\x06\x63onfig\x18\x02 \x01(\x0b\x32\x18.stemma.kernel.v1.Config\x12.\n\x05state\x18\x03 \x01(\x0b\x32\x1f.stemma.kernel.v1.SnapshotState\x12\x34\n\x08versions\x18\x04 \x01(\x0b\x32\".stemma.kernel.v1.SnapshotVersions\x12\x12\n\nproject_id\x18\x05 \x01(\t\x12\x12\n\nsession_id\x18\x06 \x01(\t\x12\r\n\x05title\x18\x07 \x01(\t\x12\x17\n\x0fsource_floor_id\x18\x08 \x01(\t\x12\x15\n\rbase_floor_id\x18\t \x01(\t\x12\x13\n\x0b\x62\x61se_digest\x18\n \x01(\t\x12\x12\n\nbase_depth\x18\x0b \x01(\x05\x12\x30\n\ninput_page\x18\x0c \x01(\x0b\x32\x1c.stemma.kernel.v1.StoredPage\x12\x13\n\x0b\x66loor_count\x18\r \x01(\x05\x12\x13\n\x0bpath_tokens\x18\x0e \x01(\x03\x12\x15\n\rown_endpoints\x18\x0f \x03(\t\"{\n\rSnapshotState\x12\x0c\n\x04path\x18\x01 \x03(\t\x12-\n\x07session\x18\x02 \x01(\x0b\x32\x1c.stemma.kernel.v1.LiveValues\x12-\n\x07project\x18\x03 \x01(\x0b\x32\x1c.stemma.kernel.v1.LiveValues\"J\n\nLiveValues\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12+\n\x06values\x18\x02 \x03(\x0b\x32\x1b.stemma.kernel.v1.LiveValue\"P\n\tLiveValue\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\nvalue_json\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\x03\x12\x11\n\tprincipal\x18\x04 \x01(\t\"r\n\x10SnapshotVersions\x12\x16\n\x0e\x63onfig_version\x18\x01 \x01(\t\x12\x14\n\x0clive_version\x18\x02 \x01(\t\x12\x17\n\x0fproject_version\x18\x03 \x01(\x03\x12\x17\n\x0fsession_version\x18\x04 \x01(\x03\"=\n\x0cSnapshotPath\x12-\n\x06\x66loors\x18\x01 \x03(\x0b\x32\x1d.stemma.kernel.v1.StoredFloor\"\xf8\x02\n\x0bStoredFloor\x12\x10\n\x08\x66loor_id\x18\x01 \x01(\t\x12\x17\n\x0fparent_floor_id\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x05\x12\x30\n\ninput_page\x18\x04 \x01(\x0b\x32\x1c.stemma.kernel.v1.StoredPage\x12\x31\n\x0boutput_page\x18\x05 \x01(\x0b\x32\x1c.stemma.kernel.v1.StoredPage\x12\x30\n\x07\x65\x66\x66\x65\x63ts\x18\x06 \x01(\x0b\x32\x1f.stemma.kernel.v1.StoredEffects\x12\x0e\n\x06\x64igest\x18\x07 \x01(\x0c\x12\x13\n\x0bpath_tokens\x18\x08 \x01(\x03\x12\x11\n\tprincipal\x18\t \x01(\t\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63ommit_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xd1\x01\n\nStoredPage\x12\x0f\n\x07page_id\x18\x01 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x02 \x01(\t\x12\x10\n\x08messages\x18\x03 \x01(\x0c\x12,\n\x05\x66\x61\x63ts\x18\x04 \x03(\x0b\x32\x1d.stemma.kernel.v1.StoredFacts\x12\x0e\n\x06\x64igest\x18\x05 \x01(\x0c\x12\x0f\n\x07partial\x18\x06 \x01(\x08\x12\x0e\n\x06source\x18\x07 \x01(\t\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"g\n\x0bStoredFacts\x12$\n\x04role\x18\x01 \x01(\x0e\x32\x16.stemma.kernel.v1.Role\x12\x0e\n\x06hidden\x18\x02 \x01(\x08\x12\x13\n\x0btoken_count\x18\x03 \x01(\x05\x12\r\n\x05plain\x18\x04 \x01(\x08\"H\n\rStoredEffects\x12\x0c\n\x04text\x18\x01 \x01(\x0c\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x19\n\x11\x63overed_floor_ids\x18\x03 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,23 +35,23 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'stemma.kernel.v1.snapshot_p
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SNAPSHOTHEADER']._serialized_start=150
-  _globals['_SNAPSHOTHEADER']._serialized_end=562
-  _globals['_SNAPSHOTSTATE']._serialized_start=564
-  _globals['_SNAPSHOTSTATE']._serialized_end=687
-  _globals['_LIVEVALUES']._serialized_start=689
-  _globals['_LIVEVALUES']._serialized_end=763
-  _globals['_LIVEVALUE']._serialized_start=765
-  _globals['_LIVEVALUE']._serialized_end=845
-  _globals['_SNAPSHOTVERSIONS']._serialized_start=847
-  _globals['_SNAPSHOTVERSIONS']._serialized_end=961
-  _globals['_SNAPSHOTPATH']._serialized_start=963
-  _globals['_SNAPSHOTPATH']._serialized_end=1024
-  _globals['_STOREDFLOOR']._serialized_start=1027
-  _globals['_STOREDFLOOR']._serialized_end=1403
-  _globals['_STOREDPAGE']._serialized_start=1406
-  _globals['_STOREDPAGE']._serialized_end=1615
-  _globals['_STOREDFACTS']._serialized_start=1617
-  _globals['_STOREDFACTS']._serialized_end=1720
-  _globals['_STOREDEFFECTS']._serialized_start=1722
-  _globals['_STOREDEFFECTS']._serialized_end=1794
+  _globals['_SNAPSHOTHEADER']._serialized_end=585
+  _globals['_SNAPSHOTSTATE']._serialized_start=587
+  _globals['_SNAPSHOTSTATE']._serialized_end=710
+  _globals['_LIVEVALUES']._serialized_start=712
+  _globals['_LIVEVALUES']._serialized_end=786
+  _globals['_LIVEVALUE']._serialized_start=788
+  _globals['_LIVEVALUE']._serialized_end=868
+  _globals['_SNAPSHOTVERSIONS']._serialized_start=870
+  _globals['_SNAPSHOTVERSIONS']._serialized_end=984
+  _globals['_SNAPSHOTPATH']._serialized_start=986
+  _globals['_SNAPSHOTPATH']._serialized_end=1047
+  _globals['_STOREDFLOOR']._serialized_start=1050
+  _globals['_STOREDFLOOR']._serialized_end=1426
+  _globals['_STOREDPAGE']._serialized_start=1429
+  _globals['_STOREDPAGE']._serialized_end=1638
+  _globals['_STOREDFACTS']._serialized_start=1640
+  _globals['_STOREDFACTS']._serialized_end=1743
+  _globals['_STOREDEFFECTS']._serialized_start=1745
+  _globals['_STOREDEFFECTS']._serialized_end=1817
 # @@protoc_insertion_point(module_scope)

@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SnapshotHeader(_message.Message):
-    __slots__ = ("digest", "config", "state", "versions", "project_id", "session_id", "title", "source_floor_id", "base_floor_id", "base_digest", "base_depth", "input_page", "floor_count", "path_tokens")
+    __slots__ = ("digest", "config", "state", "versions", "project_id", "session_id", "title", "source_floor_id", "base_floor_id", "base_digest", "base_depth", "input_page", "floor_count", "path_tokens", "own_endpoints")
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -27,6 +27,7 @@ class SnapshotHeader(_message.Message):
     INPUT_PAGE_FIELD_NUMBER: _ClassVar[int]
     FLOOR_COUNT_FIELD_NUMBER: _ClassVar[int]
     PATH_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    OWN_ENDPOINTS_FIELD_NUMBER: _ClassVar[int]
     digest: str
     config: _config_pb2.Config
     state: SnapshotState
@@ -41,7 +42,8 @@ class SnapshotHeader(_message.Message):
     input_page: StoredPage
     floor_count: int
     path_tokens: int
-    def __init__(self, digest: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.Config, _Mapping]] = ..., state: _Optional[_Union[SnapshotState, _Mapping]] = ..., versions: _Optional[_Union[SnapshotVersions, _Mapping]] = ..., project_id: _Optional[str] = ..., session_id: _Optional[str] = ..., title: _Optional[str] = ..., source_floor_id: _Optional[str] = ..., base_floor_id: _Optional[str] = ..., base_digest: _Optional[str] = ..., base_depth: _Optional[int] = ..., input_page: _Optional[_Union[StoredPage, _Mapping]] = ..., floor_count: _Optional[int] = ..., path_tokens: _Optional[int] = ...) -> None: ...
+    own_endpoints: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, digest: _Optional[str] = ..., config: _Optional[_Union[_config_pb2.Config, _Mapping]] = ..., state: _Optional[_Union[SnapshotState, _Mapping]] = ..., versions: _Optional[_Union[SnapshotVersions, _Mapping]] = ..., project_id: _Optional[str] = ..., session_id: _Optional[str] = ..., title: _Optional[str] = ..., source_floor_id: _Optional[str] = ..., base_floor_id: _Optional[str] = ..., base_digest: _Optional[str] = ..., base_depth: _Optional[int] = ..., input_page: _Optional[_Union[StoredPage, _Mapping]] = ..., floor_count: _Optional[int] = ..., path_tokens: _Optional[int] = ..., own_endpoints: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SnapshotState(_message.Message):
     __slots__ = ("path", "session", "project")

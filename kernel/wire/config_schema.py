@@ -1,6 +1,6 @@
 """The JSON Schema of a configuration, from the contract and its comments.
 
-`python -m conversation_service.config_schema` prints it; `docs/config.schema.json` is that text.
+`python -m kernel.wire.config_schema` prints it; `docs/config.schema.json` is that text.
 """
 
 import json
