@@ -42,7 +42,7 @@ if [ "$("$venv/bin/uv" --version 2>/dev/null | cut -d' ' -f2)" != "$wanted" ]; t
 fi
 
 say "installing $(grep -c '^[a-z].*==' requirements.lock) packages (the first time, some 400 MB)"
-"$venv/bin/uv" pip sync --quiet --python "$venv/bin/python" --require-hashes requirements.lock
+"$venv/bin/uv" pip sync --quiet --compile-bytecode --python "$venv/bin/python" --require-hashes requirements.lock
 # --no-build-isolation: the build back end comes from the lock as well.
 "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps --no-build-isolation --editable .
 touch "$venv/.made"

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,20 @@ from tests.support.processes import Running, stemma_up
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+
+SLOW = [
+    {"op": "replace", "path": "/systemPrompt", "value": "Keep a slow pace."},
+    {"op": "replace", "path": "/memoryPolicy/maxItemsPerTurn", "value": 2},
+]
+# What a model does that can: it reads, and proposes.
+CALLS: list[dict[str, Any]] = [
+    {"name": "get_config"},
+    {"name": "propose_config_patch", "arguments": {"operations": SLOW}},
+]
+PROPOSING = [
+    {"when": "Slow the pacing, remember less.", "after_results": number, "tool_calls": [call]}
+    for number, call in enumerate(CALLS)
+]
 
 
 def block(language: str, word: str) -> str:
@@ -31,6 +46,7 @@ async def up(tmp_path: Path) -> AsyncIterator[Running]:
         "STEMMA_DRAFT": "127.0.0.1:0",
         "STEMMA_DATA": str(tmp_path / "data"),
         "STEMMA_PROVIDER": "scripted",
+        "STEMMA_SCRIPT": json.dumps({"replies": PROPOSING}),
     }
     async with stemma_up(env) as running:
         yield running
@@ -73,6 +89,17 @@ async def test_the_first_conversation_by_curl(up: Running) -> None:
     assert sent[0] == "I have fifty apples."
     assert "fifteen" not in " ".join(sent)
     assert int(answer["explanation"]["tokensAbandoned"]) > 0
+
+
+async def test_three_scenes_by_curl(up: Running) -> None:
+    first = block("sh", "curl").replace("http://127.0.0.1:8080", addresses(up)["gateway"])
+    scenes = "\n".join(block("bash", word) for word in ("candidate replies", "opening set-up", "Tales"))
+    out = await run("bash", "-euo", "pipefail", "-c", f"{{ {first}}} > /dev/null\n{scenes}")
+    assert out.count("STAGED_WRITE_STATE_ACCEPTED") == 3
+    assert '+ "You keep the inn."' in out
+    assert "/variables/PATH/hour\n+ 23" in out
+    assert '- "Keep a fast pace."\n+ "Keep a slow pace."' in out
+    assert "/config/memoryPolicy/maxItemsPerTurn\n- 8\n+ 2" in out
 
 
 async def test_the_grpc_client(up: Running) -> None:
