@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -28,6 +29,38 @@ from tests.support.postgres import postgres_server
 TEST_POSTGRES = os.environ.get("STEMMA_TEST_POSTGRES")
 for _name in [name for name in os.environ if name.startswith("STEMMA_")]:
     del os.environ[_name]
+
+# The tests start programs by the dozen. Where whoever runs them keeps Python from writing bytecode, each of
+# those would compile some 1,200 modules anew: a second of work, and most of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Files with tests of several seconds. They come first: one that begins when all others are done is waited for
+# by a single worker.
+LONG = (
+    "bad_inputs/test_repeats.py",
+    "cancellation/test_every_await.py",
+    "cancellation/test_random.py",
+    "docs/test_readme.py",
+    "drafts/test_races.py",
+    "e2e/test_four_faults.py",
+    "e2e/test_several_processes.py",
+    "formats/test_sizes.py",
+    "generation/test_local_model.py",
+    "history/test_service.py",
+    "model/test_programs.py",
+    "projects/test_forks.py",
+    "tools_runs/test_mcp_transports.py",
+    "transfers/test_oasst_file.py",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Orders the tests; see LONG."""
+    here = Path(__file__).parent
+    long = {here / name for name in LONG}
+    items.sort(key=lambda item: item.path not in long)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

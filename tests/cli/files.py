@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kernel.storage.store import SqlStore
-from tests.cli.programs import Done, in_process
+from tests.cli.programs import SECONDS, Done, in_process
 from tests.support.client import connect
 from tests.support.service import RunningService
 
@@ -65,10 +65,15 @@ class Gate:
     """Lets `count` conversations be written, and holds the next until it is opened."""
 
     def __init__(self, count: int) -> None:
-        self.reached = asyncio.Event()
+        self._reached = asyncio.Event()
         self._left = count
         self._opened = asyncio.Event()
         self._write: Callable[..., Awaitable[Any]] = SqlStore.write
+
+    async def reached(self) -> None:
+        """Until one is held. Fails when none is: a command that does not even start writes nothing."""
+        async with asyncio.timeout(SECONDS):
+            await self._reached.wait()
 
     def open(self) -> None:
         self._opened.set()
@@ -79,7 +84,7 @@ class Gate:
         if "imports" not in work.__module__:
             return await self._write(store, *arguments, **named)
         if not self._left and not self._opened.is_set():
-            self.reached.set()
+            self._reached.set()
             await self._opened.wait()
         self._left = max(0, self._left - 1)
         return await self._write(store, *arguments, **named)

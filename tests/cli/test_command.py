@@ -4,7 +4,7 @@ import json
 
 import pytest
 from stemma_cli.chat.commands import COMMANDS, find_command, parse_number, split_edit
-from stemma_cli.commands.migrate import default_database_url
+from stemma_cli.commands.migrate import Database, default_database_url
 from stemma_cli.errors import CliError
 from stemma_cli.main import app
 from stemma_cli.options import DEFAULT_ADDRESS
@@ -91,11 +91,14 @@ async def test_errors_are_the_apis_own_with_json(service: RunningService) -> Non
 
 
 def test_the_defaults_are_the_services_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    from draft_service.settings import Settings as DraftSettings
     from gateway.settings import Settings as GatewaySettings
 
     settings = Settings()
     assert settings.conversation == DEFAULT_ADDRESS
     assert settings.database_url == default_database_url(settings.data)
+    drafts = DraftSettings()
+    assert drafts.database_url == default_database_url(drafts.data, Database.DRAFT)
     assert GatewaySettings().http == DEFAULT_HTTP
 
 

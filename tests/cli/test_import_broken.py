@@ -50,7 +50,7 @@ async def test_ctrl_c_and_the_same_command_again_makes_nothing_twice(
     )
     assert process.stdout is not None
     lines = [(await process.stdout.readline()).decode() for _ in range(10)]
-    await gate.reached.wait()
+    await gate.reached()
     process.send_signal(signal.SIGINT)
     async with asyncio.timeout(20):
         out, err = await process.communicate()
@@ -78,7 +78,7 @@ async def test_a_network_that_fails_is_taken_up_again_and_progress_is_shown(
         in_terminal("import", str(file), STEMMA_CONVERSATION=proxy.address) as terminal,
     ):
         await terminal.see(r"sending trees\.jsonl .*?(\d\.\d)/\1 kB 10 conversations in 0:00:0\d")
-        await gate.reached.wait()
+        await gate.reached()
         proxy.cut()
         await terminal.see("connection lost; sending the file again under the same request id …")
         gate.open()
@@ -96,7 +96,7 @@ async def test_a_service_that_does_not_come_back_is_one_line_and_says_how_to_go_
     arguments = ["import", str(trees(tmp_path / "trees.jsonl", 12)), "--format", "oasst"]
     async with proxied(service.address) as proxy:
         running = asyncio.create_task(in_process(*arguments, STEMMA_CONVERSATION=proxy.address))
-        await gate.reached.wait()
+        await gate.reached()
     done = await running
     gate.open()
     assert done.code == 1

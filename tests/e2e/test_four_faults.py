@@ -17,8 +17,8 @@ pytestmark = pytest.mark.parametrize("transport", ["rest", "grpc"])
 REPLIES = json.dumps({"replies": [{"text": f"the {which} reply"} for which in ("first", "second", "third")]})
 
 
-async def test_an_edited_away_text_reaches_the_model_nowhere(engine_url: str, transport: str) -> None:
-    async with talking(transport, engine_url) as talk:
+async def test_an_edited_away_text_reaches_the_model_nowhere(migrated_url: str, transport: str) -> None:
+    async with talking(transport, migrated_url) as talk:
         first = await talk.say("I have fifteen apples.")
         assert talk.sent_texts() == ["I have fifteen apples."]
         before = len(talk.sent)
@@ -37,8 +37,8 @@ async def test_an_edited_away_text_reaches_the_model_nowhere(engine_url: str, tr
         assert "fifteen" not in "".join(await talk.context_texts())
 
 
-async def test_only_the_chosen_reply_is_sent(engine_url: str, transport: str) -> None:
-    async with talking(transport, engine_url, REPLIES) as talk:
+async def test_only_the_chosen_reply_is_sent(migrated_url: str, transport: str) -> None:
+    async with talking(transport, migrated_url, REPLIES) as talk:
         first = await talk.say("Tell me a story.")
         second = await talk.regenerate(first)
         assert [texts(floor.output_page) for floor in (first, second)] == [
@@ -55,9 +55,9 @@ async def test_only_the_chosen_reply_is_sent(engine_url: str, transport: str) ->
 
 
 async def test_after_a_rollback_exactly_the_six_turns_of_the_path_are_sent(
-    engine_url: str, transport: str
+    migrated_url: str, transport: str
 ) -> None:
-    async with talking(transport, engine_url) as talk:
+    async with talking(transport, migrated_url) as talk:
         turns = [await talk.say(f"turn {number}") for number in range(1, 11)]
         assert len(talk.sent_texts()) == 19
         await talk.roll_back(turns[1])
@@ -73,8 +73,8 @@ async def test_after_a_rollback_exactly_the_six_turns_of_the_path_are_sent(
         assert replies[-1].split("\n")[-7:] == ["User messages I was sent: 6", *listed]
 
 
-async def test_abandoned_turns_cost_nothing_and_the_tax_is_told(engine_url: str, transport: str) -> None:
-    async with talking(transport, engine_url) as talk:
+async def test_abandoned_turns_cost_nothing_and_the_tax_is_told(migrated_url: str, transport: str) -> None:
+    async with talking(transport, migrated_url) as talk:
         twin = await another_session(talk)
         kept = [await talk.append(f"turn {number}", f"reply {number}") for number in range(4)]
         for number in range(4):

@@ -13,11 +13,11 @@ from tests.support.service import running_service
 _START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-async def test_order_without_clocks_and_ids(engine_url: str) -> None:
+async def test_order_without_clocks_and_ids(migrated_url: str) -> None:
     ticks = itertools.count()
     async with (
         running_service(
-            engine_url,
+            migrated_url,
             clock=lambda: _START - timedelta(seconds=next(ticks)),
             new_id=lambda: str(uuid.uuid4()),
         ) as service,

@@ -2,13 +2,17 @@
 
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import pytest_asyncio
 from stemma.kernel.v1 import floor_pb2
 
+from tests.conftest import DatabaseFactory
 from tests.support.client import Client, assistant, connect, request_for, text_of, user
 from tests.support.service import running_service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FLOORS = 40
 FAIL_ONCE = {
@@ -19,9 +23,16 @@ FAIL_ONCE = {
 SCRIPT = json.dumps({"replies": [FAIL_ONCE]})
 
 
-@pytest.fixture
-async def client(engine_url: str) -> AsyncIterator[Client]:
-    async with running_service(engine_url, script=SCRIPT) as service, connect(service.address) as client:
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, database_factory: DatabaseFactory) -> Iterator[str]:
+    with database_factory(request.param) as url:
+        yield url
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def client(database_url: str) -> AsyncIterator[Client]:
+    """Of one service for all tests: each has a session of its own."""
+    async with running_service(database_url, script=SCRIPT) as service, connect(service.address) as client:
         yield client
 
 

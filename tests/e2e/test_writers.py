@@ -24,8 +24,8 @@ def floors_of(calls: list[Call]) -> list[floor_pb2.Floor]:
     return [floor_service_pb2.AppendFloorResponse.FromString(raw).floor for raw in answers]
 
 
-async def test_of_32_writers_on_one_head_one_wins(engine_url: str) -> None:
-    async with running_service(engine_url) as service, writers(service.address) as many:
+async def test_of_32_writers_on_one_head_one_wins(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, writers(service.address) as many:
         created = await many.one.call("CreateSession")
         session, path = created.session.session_id, [created.branch.head_floor_id]
 
@@ -44,8 +44,8 @@ async def test_of_32_writers_on_one_head_one_wins(engine_url: str) -> None:
         await rounds(service.service.store, "append", one_round)
 
 
-async def test_edits_and_regenerations_race_like_any_writer(engine_url: str) -> None:
-    async with running_service(engine_url) as service, writers(service.address) as many:
+async def test_edits_and_regenerations_race_like_any_writer(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, writers(service.address) as many:
         session = await many.one.new_session()
         first = (await many.one.send("AppendFloor", turn(0, session_id=session))).floor.floor_id
         heads = [first]
@@ -76,9 +76,9 @@ async def test_edits_and_regenerations_race_like_any_writer(engine_url: str) -> 
         assert [floor.floor_id for floor in siblings] == heads
 
 
-async def test_one_request_id_32_times_at_once_is_one_floor(engine_url: str) -> None:
+async def test_one_request_id_32_times_at_once_is_one_floor(migrated_url: str) -> None:
     asked: list[tuple[Message, bytes]] = []
-    async with running_service(engine_url) as service, writers(service.address) as many:
+    async with running_service(migrated_url) as service, writers(service.address) as many:
         session = await many.one.new_session()
 
         async def one_round() -> list[Call]:
@@ -94,7 +94,7 @@ async def test_one_request_id_32_times_at_once_is_one_floor(engine_url: str) -> 
         await rounds(service.service.store, "append", one_round)
         path = await many.one.path_ids(session)
 
-    async with running_service(engine_url) as service, connect(service.address) as client:
+    async with running_service(migrated_url) as service, connect(service.address) as client:
         for request, answer in asked:
             assert await client.raw("AppendFloor", request) == answer
         assert await client.path_ids(session) == path
@@ -105,8 +105,8 @@ async def test_one_request_id_32_times_at_once_is_one_floor(engine_url: str) -> 
         assert (reused.code, reused.reason) == ("ALREADY_EXISTS", "REQUEST_ID_REUSED")
 
 
-async def test_without_an_expected_head_all_32_succeed_in_a_line(engine_url: str) -> None:
-    async with running_service(engine_url) as service, writers(service.address) as many:
+async def test_without_an_expected_head_all_32_succeed_in_a_line(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, writers(service.address) as many:
         created = await many.one.call("CreateSession")
         session, line = created.session.session_id, [created.branch.head_floor_id]
 
@@ -127,8 +127,8 @@ async def test_without_an_expected_head_all_32_succeed_in_a_line(engine_url: str
         assert [move.to_floor_id for move in reversed(moves)] == line[1:]
 
 
-async def test_one_respond_sent_many_times_at_once_is_one_run(engine_url: str) -> None:
-    async with running_service(engine_url) as service, writers(service.address) as many:
+async def test_one_respond_sent_many_times_at_once_is_one_run(migrated_url: str) -> None:
+    async with running_service(migrated_url) as service, writers(service.address) as many:
         session = await many.one.new_session()
         request = request_for(
             "Respond", session_id=session, request_id=str(uuid.uuid4()), input={"messages": [user("hello")]}

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
+import uvloop
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.model.plans import SCRIPT
@@ -24,12 +25,13 @@ SEED = int(os.environ.get("MODEL_SEED", "2"))
 
 
 def test_random_programs_agree_with_the_model(
-    engine_url: str, record_property: Callable[[str, object], None]
+    migrated_url: str, record_property: Callable[[str, object], None]
 ) -> None:
     counts = Counts()
-    with asyncio.Runner() as runner:
+    # The loop that the service runs on.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         stack = AsyncExitStack()
-        service = runner.run(stack.enter_async_context(running_service(engine_url, script=SCRIPT)))
+        service = runner.run(stack.enter_async_context(running_service(migrated_url, script=SCRIPT)))
         client = runner.run(stack.enter_async_context(connect(service.address)))
 
         @seed(SEED)

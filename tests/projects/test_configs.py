@@ -10,6 +10,8 @@ from stemma.kernel.v1 import config_pb2 as pb
 from tests.projects.stage import Stage, mask
 from tests.support.client import Refusal, refusal_of, request_for, text_of, user
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 FULL: dict[str, Any] = {
     "system_prompt": "Be brief.",
     "model": {
@@ -113,15 +115,17 @@ async def test_layers_lie_over_each_other_field_by_field(stage: Stage) -> None:
     }
 
 
-async def test_a_run_goes_by_project_then_session_then_call(stage: Stage) -> None:
-    project = await stage.project(config={"system_prompt": "project", "model": {"temperature": 1, "seed": 1}})
+async def test_a_run_goes_by_project_then_session_then_call(own_stage: Stage) -> None:
+    project = await own_stage.project(
+        config={"system_prompt": "project", "model": {"temperature": 1, "seed": 1}}
+    )
     session_id = (
-        await stage.session(project_id=project.project_id, config={"model": {"seed": 2, "stop": ["s"]}})
+        await own_stage.session(project_id=project.project_id, config={"model": {"seed": 2, "stop": ["s"]}})
     ).session_id
-    await stage.client.respond(session_id, input={"messages": [user("a")]})
+    await own_stage.client.respond(session_id, input={"messages": [user("a")]})
     overrides = {"system_prompt": "call", "cleared": ["model.stop"], "model": {"seed": 3}}
-    await stage.client.respond(session_id, input={"messages": [user("b")]}, overrides=overrides)
-    first, second = stage.service.sent
+    await own_stage.client.respond(session_id, input={"messages": [user("b")]}, overrides=overrides)
+    first, second = own_stage.service.sent
     assert [request.messages[0].text for request in (first, second)] == ["project", "call"]
     assert [(r.model.temperature, r.model.seed, r.model.stop) for r in (first, second)] == [
         (1, 2, ("s",)),
@@ -192,7 +196,8 @@ async def test_versions_are_listed_read_and_restored(stage: Stage) -> None:
 
 @pytest.mark.parametrize("kind", ["project", "session"])
 async def test_racing_changes_make_a_line_of_versions(stage: Stage, kind: str) -> None:
-    made = await getattr(stage, kind)()
+    project = await stage.project()
+    made = project if kind == "project" else await stage.session(project_id=project.project_id)
     target = {f"{kind}_id": getattr(made, f"{kind}_id")}
     name = f"Update{kind.title()}"
 
@@ -285,16 +290,17 @@ BAD_MASKS: list[tuple[str, ...]] = [
 
 
 async def test_bad_input_42(stage: Stage) -> None:
-    session = await stage.session(title="before")
+    project_id = (await stage.project()).project_id
+    session = await stage.session(project_id=project_id, title="before")
     for name, target in (
-        ("UpdateProject", {"project_id": session.project_id}),
+        ("UpdateProject", {"project_id": project_id}),
         ("UpdateSession", {"session_id": session.session_id}),
     ):
         for paths in BAD_MASKS:
             refusal = await stage.client.refused(name, title="after", update_mask=mask(*paths), **target)
             assert (refusal.code, refusal.reason) == ("INVALID_ARGUMENT", "INVALID"), paths
     assert (await stage.call("GetSession", session_id=session.session_id)).session == session
-    assert (await stage.types()) == ["session.created"]
+    assert (await stage.types(project_id)) == ["project.created", "session.created"]
 
 
 NONSENSE: list[tuple[dict[str, Any], int]] = [
@@ -320,20 +326,20 @@ NONSENSE: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-async def test_nonsense_is_named(stage: Stage) -> None:
+async def test_nonsense_is_named(own_stage: Stage) -> None:
     """With how many fields are at fault."""
     for config, fields in NONSENSE:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stage.call("CreateProject", config=config)
+            await own_stage.call("CreateProject", config=config)
         assert refusal_of(caught.value).reason == "INVALID"
         assert (caught.value.details() or "").count("config.") >= fields, list(config)
-    assert (await stage.rows())["project"] == 0
+    assert (await own_stage.rows())["project"] == 0
 
 
-async def test_a_configuration_holds_at_most_a_mebibyte(stage: Stage) -> None:
+async def test_a_configuration_holds_at_most_a_mebibyte(own_stage: Stage) -> None:
     config = {"greetings": ["x" * 65_536] * 15}
-    session_id = (await stage.session(config=config)).session_id
-    refusal = await stage.client.refused(
+    session_id = (await own_stage.session(config=config)).session_id
+    refusal = await own_stage.client.refused(
         "UpdateSession",
         session_id=session_id,
         config={"system_prompt": "x" * 262_144},
@@ -341,8 +347,8 @@ async def test_a_configuration_holds_at_most_a_mebibyte(stage: Stage) -> None:
     )
     assert refusal.reason == "INVALID"
     for _ in range(3):
-        await stage.session(config=config)
-    sessions = await stage.client.everything("ListSessions", "sessions")
+        await own_stage.session(config=config)
+    sessions = await own_stage.client.everything("ListSessions", "sessions")
     assert len(sessions) == 4
 
 

@@ -13,6 +13,8 @@ from kernel.verbs.pages import new_root
 from tests.projects.stage import TENANT, Stage, mask, on_stage
 from tests.support.client import Refusal, assistant, refusal_of, request_for, user
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 SECRET = "the-secret-words"
 GONE = Refusal("NOT_FOUND", "NOT_FOUND", {})
 
@@ -67,12 +69,19 @@ async def test_the_receipt_names_what_was_there(stage: Stage) -> None:
     assert await stage.rows(kept) == kept_rows
 
 
-async def test_no_word_of_it_is_left_anywhere(stage: Stage) -> None:
-    session_id = await full_session(stage)
-    assert set(await stage.everywhere(SECRET)) >= {"session", "floor", "page", "request", "event", "branch"}
-    await stage.call("DeleteSession", session_id=session_id)
-    assert await stage.everywhere(SECRET) == []
-    facts = await stage.facts()
+async def test_no_word_of_it_is_left_anywhere(own_stage: Stage) -> None:
+    session_id = await full_session(own_stage)
+    assert set(await own_stage.everywhere(SECRET)) >= {
+        "session",
+        "floor",
+        "page",
+        "request",
+        "event",
+        "branch",
+    }
+    await own_stage.call("DeleteSession", session_id=session_id)
+    assert await own_stage.everywhere(SECRET) == []
+    facts = await own_stage.facts()
     assert facts[-1] == ("session.deleted", {})
     assert {str(payload) for _, payload in facts} == {"{}"}
 

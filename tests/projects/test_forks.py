@@ -1,5 +1,6 @@
 """A fork: the path as one segment, with new ids and equal digests, and nothing else of its source."""
 
+import pytest
 from sqlalchemy import event, update
 from sqlalchemy.engine import Engine
 from stemma.kernel.v1 import floor_pb2
@@ -8,6 +9,8 @@ from kernel.storage import tables as t
 from kernel.storage.engine import Engines
 from tests.projects.stage import Stage, mask
 from tests.support.client import Refusal, assistant, request_for, texts, user
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def path(stage: Stage, session_id: str, **fields: str) -> list[floor_pb2.Floor]:
@@ -126,10 +129,10 @@ async def test_what_cannot_be_forked(stage: Stage) -> None:
         assert refused == Refusal("NOT_FOUND", "NOT_FOUND", {})
 
 
-async def test_a_fork_refuses_to_copy_damaged_bytes(stage: Stage) -> None:
-    session_id = (await stage.session()).session_id
-    floor = await stage.turn(session_id)
-    engines = Engines(stage.url)
+async def test_a_fork_refuses_to_copy_damaged_bytes(own_stage: Stage) -> None:
+    session_id = (await own_stage.session()).session_id
+    floor = await own_stage.turn(session_id)
+    engines = Engines(own_stage.url)
     async with engines.reading() as connection:
         raw = (
             await connection.execute(t.floor.select().where(t.floor.c.floor_id == floor.floor_id))
@@ -141,15 +144,15 @@ async def test_a_fork_refuses_to_copy_damaged_bytes(stage: Stage) -> None:
             update(t.floor).where(t.floor.c.floor_id == floor.floor_id).values(input_blob=bytes(blob))
         )
     await engines.close()
-    refused = await stage.client.refused("ForkSession", session_id=session_id, floor_id=floor.floor_id)
+    refused = await own_stage.client.refused("ForkSession", session_id=session_id, floor_id=floor.floor_id)
     assert (refused.code, refused.reason) == ("DATA_LOSS", "DIGEST_MISMATCH")
-    assert (await stage.rows())["session"] == 1
+    assert (await own_stage.rows())["session"] == 1
 
 
-async def test_ten_thousand_floors_take_few_statements(stage: Stage) -> None:
+async def test_ten_thousand_floors_take_few_statements(own_stage: Stage) -> None:
     size = 10_000
-    session_id = (await stage.session()).session_id
-    end = await stage.long_path(session_id, size)
+    session_id = (await own_stage.session()).session_id
+    end = await own_stage.long_path(session_id, size)
     statements = []
 
     def count(*arguments: object) -> None:
@@ -157,16 +160,16 @@ async def test_ten_thousand_floors_take_few_statements(stage: Stage) -> None:
 
     event.listen(Engine, "before_cursor_execute", count)
     try:
-        fork = await stage.call("ForkSession", session_id=session_id, floor_id=end)
+        fork = await own_stage.call("ForkSession", session_id=session_id, floor_id=end)
     finally:
         event.remove(Engine, "before_cursor_execute", count)
     # Those of the index, which follows the feed meanwhile, among them.
     assert len(statements) < size // 20
     assert fork.branch.depth == size
     tail = {"order": floor_pb2.PATH_ORDER_HEAD_FIRST, "page_size": 3}
-    left = (await stage.call("ListPath", session_id=session_id, **tail)).floors
-    right = (await stage.call("ListPath", session_id=fork.session.session_id, **tail)).floors
+    left = (await own_stage.call("ListPath", session_id=session_id, **tail)).floors
+    right = (await own_stage.call("ListPath", session_id=fork.session.session_id, **tail)).floors
     assert [floor.digest for floor in left] == [floor.digest for floor in right]
-    assert (await stage.rows(fork.session.session_id))["floor"] == size + 1
-    receipt = (await stage.call("DeleteSession", session_id=fork.session.session_id)).receipt
+    assert (await own_stage.rows(fork.session.session_id))["floor"] == size + 1
+    receipt = (await own_stage.call("DeleteSession", session_id=fork.session.session_id)).receipt
     assert {one.store: one.rows for one in receipt}["floor"] == size + 1

@@ -6,11 +6,10 @@ import itertools
 import pytest
 from stemma.kernel.v1 import floor_pb2
 
-from kernel.tree.model import Place
-from kernel.tree.places import Link
-from kernel.verbs.merge import fork_place
 from tests.projects.stage import Stage
 from tests.support.client import Refusal, assistant, request_for, texts, user
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def two_branches(stage: Stage, base: int, target: int) -> tuple[str, str]:
@@ -112,29 +111,19 @@ async def test_branches_without_a_common_turn_part_at_the_root(stage: Stage) -> 
     assert refusal.code == "NOT_FOUND"
 
 
-def test_the_fork_of_two_chains() -> None:
-    root = [Link(0, 0, 9)]
-    assert fork_place(root, root) == Place(0, 9)
-    assert fork_place([Link(0, 0, 4)], root) == Place(0, 4)
-    assert fork_place([Link(0, 0, 4), Link(1, 5, 7)], [Link(0, 0, 4), Link(2, 5, 5)]) == Place(0, 4)
-    assert fork_place([Link(0, 0, 4), Link(1, 5, 7)], [Link(0, 0, 6), Link(2, 7, 8)]) == Place(0, 4)
-    assert fork_place([Link(0, 0, 4), Link(1, 5, 7)], [Link(0, 0, 4), Link(1, 5, 6)]) == Place(1, 6)
-    assert fork_place([Link(0, 0, 4), Link(1, 5, 7)], [Link(0, 0, 4)]) == Place(0, 4)
-
-
-async def test_a_merge_fast_forwards_once(stage: Stage) -> None:
-    session_id, fork = await two_branches(stage, 0, 3)
+async def test_a_merge_fast_forwards_once(own_stage: Stage) -> None:
+    session_id, fork = await two_branches(own_stage, 0, 3)
     request = request_for("MergeBranch", session_id=session_id, source_branch="side", expected_head=fork)
-    merged = (await stage.client.send("MergeBranch", request)).branch
-    side = (await stage.call("ListBranches", session_id=session_id)).branches[1]
+    merged = (await own_stage.client.send("MergeBranch", request)).branch
+    side = (await own_stage.call("ListBranches", session_id=session_id)).branches[1]
     assert (merged.name, merged.head_floor_id, merged.depth) == ("main", side.head_floor_id, 5)
-    await stage.turn(session_id, "on")
-    assert (await stage.client.send("MergeBranch", request)).branch == merged
-    moves = (await stage.call("ListHeadMoves", session_id=session_id)).head_moves
+    await own_stage.turn(session_id, "on")
+    assert (await own_stage.client.send("MergeBranch", request)).branch == merged
+    moves = (await own_stage.call("ListHeadMoves", session_id=session_id)).head_moves
     assert [(m.kind, m.from_floor_id, m.to_floor_id, m.principal) for m in moves[1:2]] == [
         ("merge", fork, side.head_floor_id, "local")
     ]
-    moved = [payload for kind, payload in await stage.facts() if kind == "head.moved"]
+    moved = [payload for kind, payload in await own_stage.facts() if kind == "head.moved"]
     assert [payload["kind"] for payload in moved] == ["merge"]
 
 

@@ -9,21 +9,23 @@ from stemma.kernel.v1 import session_pb2
 from tests.projects.stage import Stage, mask, new_id, on_stage
 from tests.support.client import Refusal, request_for, user
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-async def test_the_default_project_is_there_before_anything_is(stage: Stage) -> None:
-    project = (await stage.call("GetProject", project_id="default")).project
+
+async def test_the_default_project_is_there_before_anything_is(own_stage: Stage) -> None:
+    project = (await own_stage.call("GetProject", project_id="default")).project
     assert (project.title, project.version, project.state) == ("default", 1, session_pb2.SESSION_STATE_ACTIVE)
-    assert (await stage.call("GetProject", project_id=project.project_id)).project == project
-    assert list((await stage.call("ListProjects")).projects) == [project]
-    assert await stage.types() == []
-    session = await stage.session()
+    assert (await own_stage.call("GetProject", project_id=project.project_id)).project == project
+    assert list((await own_stage.call("ListProjects")).projects) == [project]
+    assert await own_stage.types() == []
+    session = await own_stage.session()
     assert session.project_id == project.project_id
-    versions = (await stage.call("ListConfigVersions", project_id="default")).config_versions
+    versions = (await own_stage.call("ListConfigVersions", project_id="default")).config_versions
     assert [version.version for version in versions] == [1]
 
 
-async def test_the_default_project_is_listed_on_a_fresh_database(stage: Stage) -> None:
-    (project,) = (await stage.call("ListProjects")).projects
+async def test_the_default_project_is_listed_on_a_fresh_database(own_stage: Stage) -> None:
+    (project,) = (await own_stage.call("ListProjects")).projects
     assert project.title == "default"
 
 
@@ -61,14 +63,14 @@ async def test_unknown_projects_are_not_found_everywhere(stage: Stage) -> None:
         assert refusal == Refusal("NOT_FOUND", "NOT_FOUND", {}), name
 
 
-async def test_projects_are_listed_newest_first_by_state(stage: Stage) -> None:
-    made = [await stage.project(title=str(number)) for number in range(3)]
-    await stage.call("ArchiveProject", project_id=made[1].project_id)
-    names = [p.title for p in await stage.client.everything("ListProjects", "projects", page_size=1)]
+async def test_projects_are_listed_newest_first_by_state(own_stage: Stage) -> None:
+    made = [await own_stage.project(title=str(number)) for number in range(3)]
+    await own_stage.call("ArchiveProject", project_id=made[1].project_id)
+    names = [p.title for p in await own_stage.client.everything("ListProjects", "projects", page_size=1)]
     assert sorted(names) == ["0", "1", "2", "default"]
     assert [name for name in names if name != "default"] == ["2", "1", "0"]
     archived = session_pb2.SESSION_STATE_ARCHIVED
-    assert [p.title for p in (await stage.call("ListProjects", state=archived)).projects] == ["1"]
+    assert [p.title for p in (await own_stage.call("ListProjects", state=archived)).projects] == ["1"]
 
 
 async def test_an_update_changes_what_the_mask_names_and_nothing_else(stage: Stage) -> None:

@@ -5,12 +5,15 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from tests.gateway.harness import serve_gateway
 from tests.projects.stage import Stage, new_id
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def rest(stage: Stage) -> AsyncIterator[httpx.AsyncClient]:
     async with serve_gateway(stage.service.address) as url, httpx.AsyncClient(base_url=url) as client:
         yield client

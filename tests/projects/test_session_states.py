@@ -10,6 +10,8 @@ from kernel.rpc.call import Identity, LocalAuthenticator
 from tests.projects.stage import Stage, mask, new_id
 from tests.support.client import METHODS, Refusal, assistant, request_for, user
 
+on_the_stages_loop = pytest.mark.asyncio(loop_scope="session")
+
 GONE = Refusal("NOT_FOUND", "NOT_FOUND", {})
 ARCHIVED = Refusal("FAILED_PRECONDITION", "ARCHIVED", {})
 
@@ -148,6 +150,7 @@ async def refusals(stage: Stage, there: Things) -> dict[str, Refusal]:
     }
 
 
+@on_the_stages_loop
 async def test_an_archived_session_is_read_and_not_written(stage: Stage) -> None:
     there = await things(stage)
     await stage.call("ArchiveSession", session_id=there.session_id)
@@ -163,6 +166,7 @@ async def test_an_archived_session_is_read_and_not_written(stage: Stage) -> None
     await stage.turn(there.session_id)
 
 
+@on_the_stages_loop
 async def test_a_deleted_session_is_not_found(stage: Stage) -> None:
     there = await things(stage)
     await stage.call("DeleteSession", session_id=there.session_id)
@@ -172,16 +176,17 @@ async def test_a_deleted_session_is_not_found(stage: Stage) -> None:
     assert await stage.rows() == before
 
 
-async def test_bad_input_16(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+@on_the_stages_loop
+async def test_bad_input_16(own_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A foreign session answers exactly as one that never was."""
     with monkeypatch.context() as elsewhere:
         other = Identity("other", "local", frozenset({"owner", "service"}))
         elsewhere.setattr(LocalAuthenticator, "_LOCAL", other)
-        foreign = await things(stage)
+        foreign = await things(own_stage)
     random = Things(*(new_id() for _ in range(6)))
-    before = await stage.rows()
-    found = await refusals(stage, foreign)
-    assert found == await refusals(stage, random)
+    before = await own_stage.rows()
+    found = await refusals(own_stage, foreign)
+    assert found == await refusals(own_stage, random)
     assert dict.fromkeys(found, GONE) == found
-    assert await stage.rows() == before
-    assert not (await stage.call("ListSessions")).sessions
+    assert await own_stage.rows() == before
+    assert not (await own_stage.call("ListSessions")).sessions

@@ -37,9 +37,9 @@ def _rows(service: RunningService) -> tuple[Reconciliation, list[tuple[str, str]
     return Reconciliation(service.service.env, generation.hub), rows
 
 
-async def test_a_lost_run_is_ended_at_the_second_look(engine_url: str) -> None:
+async def test_a_lost_run_is_ended_at_the_second_look(migrated_url: str) -> None:
     held = Held()
-    async with running_service(engine_url, gate=held) as service, connect(service.address) as client:
+    async with running_service(migrated_url, gate=held) as service, connect(service.address) as client:
         session_id, _ = await _start(client, held)
         reconciliation, rows = _rows(service)
         hub = service.service.generation.hub

@@ -84,3 +84,10 @@ async def a_stage(url: str, **settings: Any) -> AsyncIterator[Stage]:
     async with running_service(url, **settings) as service, connect(service.address) as client:
         session = (await client.call("CreateSession")).session
         yield Stage(client, service, session.session_id, session.project_id)
+
+
+async def stage_in(shared: Stage) -> Stage:
+    """The same service, with a new project and a new session in it."""
+    project_id = (await shared.client.call("CreateProject")).project.project_id
+    session = (await shared.client.call("CreateSession", project_id=project_id)).session
+    return Stage(shared.client, shared.service, session.session_id, project_id)

@@ -3,8 +3,12 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.state.stage import Stage
 from tests.support.client import user
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 KEYS = ["__proto__", "constructor", "$ne", "a'||(select 1)--", '$.x"', "a.b", "\u202e", " ", "%s", "x" * 128]
 

@@ -1,7 +1,11 @@
 """Limits of a path's state, and turns that change nothing but the state."""
 
+import pytest
+
 from tests.state.stage import Stage, fact, path, slot
 from tests.support.client import user
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BIG = "x" * 60_000
 

@@ -4,9 +4,12 @@ import asyncio
 import json
 
 import grpc
+import pytest
 
 from tests.state.stage import Stage, own, path, shared
 from tests.support.client import refusal_of, request_for
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def write(stage: Stage, *variables: object, **fields: object) -> object:
@@ -51,7 +54,8 @@ async def test_a_projects_values_are_seen_in_its_sessions(stage: Stage) -> None:
     alone = await stage.client.call("GetState", project_id=stage.project_id)
     assert [(v.scope, v.value_json) for v in alone.variables] == [(3, '"winter"')]
     assert (alone.project_version, alone.session_version, alone.as_of_floor_id) == (3, 0, "")
-    other = await stage.client.new_session()
+    fields = {"project_id": stage.project_id}
+    other = (await stage.client.call("CreateSession", **fields)).session.session_id
     assert await stage.values(session_id=other) == {"J:season": "winter"}
     refusal = await stage.client.refused("GetState", project_id=stage.project_id, branch="main")
     assert refusal.code == "INVALID_ARGUMENT"
@@ -61,7 +65,7 @@ async def test_the_live_version_names_both_layers(stage: Stage) -> None:
     seen = [(await stage.state()).live_version]
     await write(stage, own("mood", "calm"))
     seen.append((await stage.state()).live_version)
-    await write(stage, shared("season", "autumn"), project_id="default")
+    await write(stage, shared("season", "autumn"), project_id=stage.project_id)
     seen.append((await stage.state()).live_version)
     await stage.turn(path("hp", 1))
     assert len(set(seen)) == 3

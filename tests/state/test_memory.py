@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from tests.state.stage import Stage, fact, path
 from tests.support.client import assistant, user
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 UNKNOWN = "0198a0f0-0000-7000-8000-000000000000"
 

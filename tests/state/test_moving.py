@@ -3,11 +3,14 @@
 from typing import Any
 
 import grpc
+import pytest
 from stemma.conversation.v1 import session_service_pb2_grpc
 
 from tests.state.stage import Stage, fact, own, path, shared, slot
 from tests.support.client import assistant, user
 from tests.transfers.files import Files
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def a_life(stage: Stage) -> list[Any]:

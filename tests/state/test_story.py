@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from tests.state.stage import Stage, fact, own, path, slot
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def seen(stage: Stage, **where: Any) -> tuple[dict[str, object], list[str], dict[str, object]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from google.protobuf import field_mask_pb2
 
 from tests.conftest import DatabaseFactory
@@ -14,7 +15,14 @@ from tests.transfers.files import Files, rest_of, serving
 from tests.transfers.oasst_file import trees
 from tests.transfers.shapes import leaf_paths, shape, tree_of
 
-OTHER = {"sqlite": "postgres", "postgres": "sqlite"}
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def files(shared_files: Files) -> Files:
+    return shared_files
+
+
 CONFIG = {
     "system_prompt": "Be short.",
     "model": {"temperature": 0.5, "stop": ["\u2028"], "seed": 2**53 + 1, "extra_json": '{"a":1.50}'},
@@ -25,9 +33,9 @@ SESSION = {"title": "T \u00e4", "config": CONFIG}
 
 
 @pytest.fixture
-def other_url(engine: str, database_factory: DatabaseFactory) -> Iterator[str]:
+def other_url(shared_url: str, database_factory: DatabaseFactory) -> Iterator[str]:
     """A database on the other engine."""
-    with database_factory(OTHER[engine]) as url:
+    with database_factory("postgres" if shared_url.startswith("sqlite") else "sqlite") as url:
         yield url
 
 

@@ -5,10 +5,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.support.client import assistant, user
 from tests.transfers.files import Files
 from tests.transfers.shapes import tree_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def files(shared_files: Files) -> Files:
+    return shared_files
+
 
 Lines = list[dict[str, Any]]
 

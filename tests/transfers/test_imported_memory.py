@@ -2,10 +2,20 @@
 
 from typing import Any
 
+import pytest
+import pytest_asyncio
 from stemma.kernel.v1 import config_pb2, effects_pb2
 
 from tests.support.client import assistant, text_of, user
 from tests.transfers.files import Files
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def files(shared_files: Files) -> Files:
+    return shared_files
+
 
 FACT, OPEN_LOOP = effects_pb2.MEMORY_KIND_FACT, effects_pb2.MEMORY_KIND_OPEN_LOOP
 

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+import pytest_asyncio
 from stemma.kernel.v1 import message_pb2
 
 from kernel.generation.openai_messages import request_body
@@ -12,6 +14,13 @@ from tests.formats.support import chatgpt_conversation, chatgpt_node
 from tests.support.client import say, text_of, user
 from tests.support.openai_rules import refusals
 from tests.transfers.files import Files
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def files(shared_files: Files) -> Files:
+    return shared_files
 
 
 async def assembled(files: Files, session_id: str) -> Any:

@@ -1,17 +1,34 @@
 """C5: `VerifySession` names what was changed behind the service's back, and DATA_LOSS answers it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
+import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from kernel.storage.engine import Engines
+from tests.conftest import DatabaseFactory
 from tests.support.client import Client, assistant, connect, request_for, user
 from tests.support.service import running_service
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 Break = Callable[[AsyncConnection, str], Awaitable[None]]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, database_factory: DatabaseFactory) -> Iterator[str]:
+    with database_factory(request.param) as url:
+        yield url
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def client(database_url: str) -> AsyncIterator[Client]:
+    """Of one service for all tests: each breaks a session of its own."""
+    async with running_service(database_url) as service, connect(service.address) as client:
+        yield client
 
 
 async def _tree(client: Client) -> str:
@@ -98,33 +115,32 @@ async def _break(database_url: str, session_id: str, what: Break) -> None:
         await engines.close()
 
 
-async def test_a_sound_session_has_no_problems(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
-        session_id = await _tree(client)
-        assert list((await client.call("VerifySession", session_id=session_id)).problems) == []
-        await client.respond(session_id, input={"messages": [user("hello")]})
-        assert list((await client.call("VerifySession", session_id=session_id)).problems) == []
+async def test_a_sound_session_has_no_problems(client: Client) -> None:
+    session_id = await _tree(client)
+    assert list((await client.call("VerifySession", session_id=session_id)).problems) == []
+    await client.respond(session_id, input={"messages": [user("hello")]})
+    assert list((await client.call("VerifySession", session_id=session_id)).problems) == []
 
 
 @pytest.mark.parametrize("kind", list(BREAKS))
-async def test_what_was_changed_is_named(engine_url: str, kind: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
-        broken, sound = await _tree(client), await _tree(client)
-        await _break(engine_url, broken, BREAKS[kind])
-        problems = (await client.call("VerifySession", session_id=broken)).problems
-        assert kind in {problem.kind for problem in problems}
-        assert list((await client.call("VerifySession", session_id=sound)).problems) == []
+async def test_what_was_changed_is_named(client: Client, database_url: str, kind: str) -> None:
+    broken, sound = await _tree(client), await _tree(client)
+    await _break(database_url, broken, BREAKS[kind])
+    problems = (await client.call("VerifySession", session_id=broken)).problems
+    assert kind in {problem.kind for problem in problems}
+    assert list((await client.call("VerifySession", session_id=sound)).problems) == []
 
 
-async def test_bad_input_56_a_flipped_byte_is_data_loss_for_its_session_alone(engine_url: str) -> None:
-    async with running_service(engine_url) as service, connect(service.address) as client:
-        broken, sound = await _tree(client), await _tree(client)
-        before = await client.raw("ListPath", request_for("ListPath", session_id=sound))
-        await _break(engine_url, broken, BREAKS["page_digest"])
-        for call in ("ListPath", "AssembleContext"):
-            refusal = await client.refused(call, session_id=broken)
-            assert (refusal.code, refusal.reason) == ("DATA_LOSS", "DIGEST_MISMATCH")
-        answers = await asyncio.gather(
-            *(client.raw("ListPath", request_for("ListPath", session_id=sound)) for _ in range(4))
-        )
-        assert set(answers) == {before}
+async def test_bad_input_56_a_flipped_byte_is_data_loss_for_its_session_alone(
+    client: Client, database_url: str
+) -> None:
+    broken, sound = await _tree(client), await _tree(client)
+    before = await client.raw("ListPath", request_for("ListPath", session_id=sound))
+    await _break(database_url, broken, BREAKS["page_digest"])
+    for call in ("ListPath", "AssembleContext"):
+        refusal = await client.refused(call, session_id=broken)
+        assert (refusal.code, refusal.reason) == ("DATA_LOSS", "DIGEST_MISMATCH")
+    answers = await asyncio.gather(
+        *(client.raw("ListPath", request_for("ListPath", session_id=sound)) for _ in range(4))
+    )
+    assert set(answers) == {before}
