@@ -56,8 +56,9 @@ abuse: $(ENV) ## HTTP/2 floods, gzip bombs and 10,000 idle connections
 import-300mb: $(ENV) ## Import a generated file of 300 MB: memory must stay flat
 	@IMPORT_MEGABYTES=300 $(BIN)/python -m pytest tests/transfers/test_memory.py
 
-soak: $(ENV) ## Kill service and PostgreSQL under load: nothing may be lost (15 min; as CI: make soak ARGS=--quick)
+soak: $(ENV) ## Kill service and PostgreSQL under load: nothing may be lost (22 min; as CI: make soak ARGS=--quick)
 	@ATTACHES=200 $(BIN)/python -m pytest -q tests/runs/test_sse.py -k random
+	@RACES=$(if $(filter --quick,$(ARGS)),5,500) $(BIN)/python -m pytest -q tests/drafts/test_races.py
 	@exec $(BIN)/python -m tools.soak $(ARGS)
 
 cancel: $(ENV) ## Cancel 10,000 calls at random on each engine, and every write at each of its waits (15 min)

@@ -1,35 +1,20 @@
 """README's blocks run as they stand, but for the addresses, against everything that `stemma up` starts."""
 
-import asyncio
 import json
-import os
 import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from tests.support.processes import Running, stemma_up
+from tests.docs.scenes import ROOT, addresses, blocks, here, run, started
+from tests.support.processes import Running
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SLOW = [
-    {"op": "replace", "path": "/systemPrompt", "value": "Keep a slow pace."},
-    {"op": "replace", "path": "/memoryPolicy/maxItemsPerTurn", "value": 2},
-]
-# What a model does that can: it reads, and proposes.
-CALLS: list[dict[str, Any]] = [
-    {"name": "get_config"},
-    {"name": "propose_config_patch", "arguments": {"operations": SLOW}},
-]
-PROPOSING = [
-    {"when": "Slow the pacing, remember less.", "after_results": number, "tool_calls": [call]}
-    for number, call in enumerate(CALLS)
-]
+BLOCKS = blocks("README.md")
 
 
 def block(language: str, word: str) -> str:
@@ -38,43 +23,14 @@ def block(language: str, word: str) -> str:
     return found
 
 
-@pytest.fixture
-async def up(tmp_path: Path) -> AsyncIterator[Running]:
-    env = {
-        "STEMMA_HTTP": "127.0.0.1:0",
-        "STEMMA_CONVERSATION": "127.0.0.1:0",
-        "STEMMA_DRAFT": "127.0.0.1:0",
-        "STEMMA_DATA": str(tmp_path / "data"),
-        "STEMMA_PROVIDER": "scripted",
-        "STEMMA_SCRIPT": json.dumps({"replies": PROPOSING}),
-    }
-    async with stemma_up(env) as running:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def up(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    async with started(tmp_path_factory.mktemp("readme")) as running:
         yield running
 
 
-def addresses(up: Running) -> dict[str, str]:
-    """By the program that listens there."""
-    found = dict(re.findall(r"^(\w+) listening on (\S+)$", "\n".join(up.lines), re.MULTILINE))
-    assert {"conversation_service", "gateway"} <= set(found)
-    return found
-
-
-async def run(*command: str, **env: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        cwd=ROOT,
-        env={**os.environ, **env},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(60):
-        out, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
-    return out.decode()
-
-
 async def test_the_first_conversation_by_curl(up: Running) -> None:
-    script = block("sh", "curl").replace("http://127.0.0.1:8080", addresses(up)["gateway"])
+    script = here(block("sh", "curl"), up)
     more = "\n".join(block("bash", word) for word in ("hp", "candidateCount"))
     out = await run("bash", "-euo", "pipefail", "-c", f"{script}echo\n{more}")
     # State follows a rollback; two candidates were written.
@@ -92,7 +48,7 @@ async def test_the_first_conversation_by_curl(up: Running) -> None:
 
 
 async def test_three_scenes_by_curl(up: Running) -> None:
-    first = block("sh", "curl").replace("http://127.0.0.1:8080", addresses(up)["gateway"])
+    first = here(block("sh", "curl"), up)
     scenes = "\n".join(block("bash", word) for word in ("candidate replies", "opening set-up", "Tales"))
     out = await run("bash", "-euo", "pipefail", "-c", f"{{ {first}}} > /dev/null\n{scenes}")
     assert out.count("STAGED_WRITE_STATE_ACCEPTED") == 3
@@ -103,9 +59,9 @@ async def test_three_scenes_by_curl(up: Running) -> None:
 
 
 async def test_the_grpc_client(up: Running) -> None:
-    script = block("python", "grpc").replace("127.0.0.1:50051", addresses(up)["conversation_service"])
+    script = here(block("python", "grpc"), up)
     assert await run(sys.executable, "-c", script) == "I have fifty apples.  (2/2)\n"
-    assert "It prints `I have fifty apples.  (2/2)`." in README
+    assert "It prints `I have fifty apples.  (2/2)`." in (ROOT / "README.md").read_text()
 
 
 async def test_the_chat_by_a_pipe(up: Running) -> None:
@@ -117,12 +73,10 @@ async def test_the_chat_by_a_pipe(up: Running) -> None:
     assert "fifteen" not in context
 
 
-def test_the_two_commands_are_make_run_and_make_test() -> None:
+async def test_the_two_commands_are_make_run_and_make_test() -> None:
     assert [text for kind, text in BLOCKS if kind == "sh"][:2] == ["make run\n", "make test\n"]
 
 
 async def test_the_python_client(up: Running) -> None:
-    script = block("python", "stemma_client").replace(
-        "127.0.0.1:50051", addresses(up)["conversation_service"]
-    )
+    script = here(block("python", "stemma_client"), up)
     assert "You said: I have fifteen apples." in await run(sys.executable, "-c", script)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from stemma.draft.v1 import draft_pb2
 
 from tests.drafts.stage import Replica, replica
 from tests.support.client import Client, assistant, request_for, user
@@ -73,7 +74,11 @@ async def interrupted(canon: RunningService, draft_url: str, point: str):  # typ
         await client.call("draft.AppendMessage", draft_id=draft_id, message=user("q"))
         await client.call("draft.AppendMessage", draft_id=draft_id, message=assistant("a"))
         request = request_for(
-            "draft.ExportDraft", draft_id=draft_id, target={"placement": 2}, parts=[{"output_page": {}}]
+            "draft.ExportDraft",
+            draft_id=draft_id,
+            target={"placement": 2},
+            parts=[{"output_page": {}}],
+            finalize=True,
         )
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await client.send("draft.ExportDraft", request)
@@ -95,6 +100,8 @@ async def recovered(
         (entry,) = listed
         answer = await restarted.client.send("draft.ExportDraft", request)
         assert answer.staged_write_id == entry.staged_write_id
+        # What the draft has of it agrees: once it is staged, the draft is at its end.
+        assert (await restarted.get(request.draft_id)).state == draft_pb2.DRAFT_STATE_FINALIZED
         again = await Client(channel).everything(
             "ListStagedWrites", "staged_writes", draft_id=request.draft_id
         )

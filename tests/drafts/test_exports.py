@@ -215,6 +215,14 @@ async def test_bad_input_57(stage: Stage) -> None:
         "ExportDraft", draft_id=draft_id, target={"placement": NEXT}, parts=page()
     )
     assert exported.state == STAGED
+    await stage.client.call("DeleteSession", session_id=session_id)
+    deleted = await stage.draft.refused(
+        "ExportDraft", draft_id=draft_id, target={"placement": NEXT}, parts=page()
+    )
+    assert deleted == missing
+    elsewhere = {"session_id": await stage.session(0), "placement": NEXT}
+    exported = await stage.draft.call("ExportDraft", draft_id=draft_id, target=elsewhere, parts=page())
+    assert exported.state == STAGED
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def writes(draft_id: str, floor_id: str) -> dict[str, dict[str, Any]]:
         "CommitFloor": at,
         "MoveHead": at,
         "SelectSibling": at,
+        "ExportDraft": {"draft_id": draft_id, "target": {"placement": 2}, "parts": [{"output_page": {}}]},
         **{name: {"draft_id": draft_id} for name in ENDS},
     }
 

@@ -1,95 +1,158 @@
 """What drafts leave behind: nothing in canon (D1), and nothing where they were (D8)."""
 
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.drafts.stage import Stage
-from tests.support.client import assistant, request_for, user
+from sqlalchemy import MetaData, select
+from stemma.draft.v1 import draft_pb2
+
+from draft_service.storage.tables import metadata as of_drafts
+from kernel.storage.tables import metadata as of_canon
+from kernel.storage.tables import process
+from tests.drafts import life
+from tests.drafts.stage import PURPOSE, Stage
+from tests.staged.stage import added
+from tests.support.client import request_for
 
 CANARY = "canary-4f1e"
-CANON = ("session", "floor", "page", "branch", "run", "request", "event", "feed", "prompt", "live_value")
-CANON += ("staged_write", "project", "head_move")
+REPLY = draft_pb2.DRAFT_POSITION_REPLY_TO_FLOOR
+EXPORT = {"target": {"placement": "PLACEMENT_NEXT_FLOOR"}, "parts": [{"output_page": {}}], "reason": CANARY}
+
+
+async def everything(store: Any, metadata: MetaData) -> dict[str, list[str]]:
+    """Every row of every table, but the leases that processes renew."""
+    found = {}
+    async with store._engines.reading() as connection:
+        for table in metadata.sorted_tables:
+            if table.name != process.name:
+                found[table.name] = sorted(
+                    repr(tuple(row)) for row in await connection.execute(select(table))
+                )
+    return found
+
+
+async def canon(stage: Stage) -> dict[str, list[str]]:
+    """All that the conversation service has, once what follows its events has come to their end."""
+    await stage.canon.service.following.indexer.caught_up()
+    return await everything(stage.canon.service.store, of_canon)
+
+
+@asynccontextmanager
+async def unchanged(stage: Stage, **rows: int) -> AsyncIterator[None]:
+    """The block leaves every row there as it was, and adds so many by table. A feed counts its events, and
+    the index of words follows that."""
+    before = await canon(stage)
+    yield
+    after = await canon(stage)
+    if rows:
+        for counters in ("feed", "search_cursor"):
+            del before[counters], after[counters]
+    assert added(before, after) == rows
+
+
+async def over(stage: Stage, draft_id: str) -> None:
+    """Its life has an end already; so has its grace, and the sweeper comes."""
+    await stage.over(draft_id, "purge_time")
+    await stage.draft.sweep()
+    assert (await stage.draft.refused("GetDraft", draft_id=draft_id)).code == "NOT_FOUND"
 
 
 async def test_after_the_purge_nothing_is_left(own_stage: Stage) -> None:
     """D8: every table, every file; what is left is ids, counts and times."""
     stage = own_stage
-    session_id = await stage.session(1)
-    await stage.client.call(
-        "AppendFloor",
-        session_id=session_id,
-        input=[user(f"history {CANARY}")],
-        effects={"variables": [{"scope": 1, "key": "k", "value_json": f'"{CANARY}"'}]},
-    )
+    session_id = await life.source(stage, CANARY)
     request = request_for(
-        "draft.CreateDraft",
-        session_id=session_id,
-        purpose=CANARY,
-        title=CANARY,
-        metadata={CANARY: CANARY},
-        config={"system_prompt": f"{CANARY} {{{{k}}}}"},
+        "draft.CreateDraft", session_id=session_id, purpose=CANARY, title=CANARY, position=REPLY
     )
-    draft = (await stage.client_of_drafts.send("draft.CreateDraft", request)).draft
-    other = await stage.draft.draft(session_id=session_id)
-    first = await stage.draft.respond(draft.draft_id, f"say {CANARY}")
-    await stage.draft.call(
-        "EditFloor",
-        draft_id=draft.draft_id,
-        floor_id=first.floor_id,
-        input=[user(CANARY)],
-        output=[assistant(CANARY)],
-        effects={"variables": [{"scope": s, "key": "k", "value_json": f'"{CANARY}"'} for s in (1, 2, 3)]},
-    )
-    await stage.draft.call("FinalizeDraft", draft_id=draft.draft_id, reason=CANARY)
-    assert await snapshots(stage) == [(2,)]
-    await stage.over(draft.draft_id, "purge_time")
-    assert (await stage.draft.refused("GetDraft", draft_id=draft.draft_id)).code == "NOT_FOUND"
-    await stage.draft.sweep()
-    assert await snapshots(stage) == [(1,)]
-    await stage.draft.call("DiscardDraft", draft_id=other.draft_id)
-    await stage.over(other.draft_id, "purge_time")
-    await stage.draft.sweep()
-    assert await snapshots(stage) == []
+    draft_id = (await stage.client_of_drafts.send("draft.CreateDraft", request)).draft.draft_id
+    other = await life.made(stage, session_id, CANARY)
+    await life.lived(stage.draft, other, CANARY)
+    await stage.draft.call("ExportDraft", draft_id=other, **EXPORT)
+    refused = {**EXPORT, "target": {"session_id": str(uuid.uuid4()), "placement": 2}}
+    assert (await stage.draft.refused("ExportDraft", draft_id=other, **refused)).code == "NOT_FOUND"
+    lives = await everything(stage.draft.service.store, of_drafts)
+    said = {table for table, rows in lives.items() if CANARY in repr(rows)}
+    assert said >= {
+        "draft",
+        "floor",
+        "page",
+        "snapshot_floor",
+        "tool_call",
+        "run_chunk",
+        "proposal",
+    }
+    await stage.draft.call("DiscardDraft", draft_id=draft_id, reason=CANARY)
+    await stage.draft.call("FinalizeDraft", draft_id=other, reason=CANARY)
+    await over(stage, other)
+    assert await stage.rows("SELECT count(*) FROM snapshot") == [(1,)]
+    await over(stage, draft_id)
+    assert await stage.rows("SELECT count(*) FROM snapshot") == [(0,)]
     repeated = await stage.client_of_drafts.refusal("draft.CreateDraft", request)
     assert repeated.code == "NOT_FOUND"
-    left = await everything(stage)
+    left = await everything(stage.draft.service.store, of_drafts)
     assert CANARY not in repr(left)
-    holding = {table for table, found in left.items() if found} - {"alembic_version", "process"}
-    assert holding == {"draft_audit", "request", "tombstone"}
-    audit = await stage.rows("SELECT action FROM draft_audit ORDER BY number")
-    assert {action for (action,) in audit} == {"created", "finalized", "discarded", "purged"}
+    assert {table for table, rows in left.items() if rows} == {"draft_audit", "request", "tombstone"}
+    audit = await stage.rows("SELECT action FROM draft_audit")
+    assert {action for (action,) in audit} >= {"created", "finalized", "discarded", "exported", "purged"}
     if stage.draft_url.startswith("sqlite"):
         file = Path(stage.draft_url.removeprefix("sqlite:///"))
         for path in file.parent.glob(f"{file.name}*"):
             assert CANARY.encode() not in path.read_bytes(), path.name
 
 
-async def snapshots(stage: Stage) -> list[tuple[Any, ...]]:
-    return await stage.rows("SELECT refs FROM snapshot")
-
-
-async def everything(stage: Stage) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table."""
-    if stage.draft_url.startswith("sqlite"):
-        tables = await stage.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-    else:
-        tables = await stage.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-    names = [name for (name,) in tables if not name.startswith(("sqlite_", "search_message"))]
-    return {name: await stage.rows(f'SELECT * FROM "{name}"') for name in names}
-
-
-async def test_the_conversation_database_is_as_it_was(own_stage: Stage) -> None:
-    """D1: a whole life of a draft leaves no row there."""
+async def test_a_snapshot_stays_with_those_who_hold_it(own_stage: Stage) -> None:
     stage = own_stage
-    session_id = await stage.session(2)
+    session_id = await life.source(stage, CANARY)
+    one, two = [await life.made(stage, session_id, CANARY) for _ in range(2)]
+    assert await stage.rows("SELECT refs FROM snapshot") == [(2,)]
+    for draft_id, left in ((one, [(1,)]), (two, [])):
+        await stage.draft.call("CancelDraft", draft_id=draft_id)
+        await over(stage, draft_id)
+        assert await stage.rows("SELECT refs FROM snapshot") == left
 
-    async def canon() -> dict[str, list[tuple[Any, ...]]]:
-        return {name: await stage.rows(f"SELECT * FROM {name}", canon=True) for name in CANON}
 
-    before = await canon()
-    draft = await stage.draft.draft(session_id=session_id)
-    await stage.draft.respond(draft.draft_id, "hello")
-    await stage.draft.call("FinalizeDraft", draft_id=draft.draft_id)
-    await stage.over(draft.draft_id, "purge_time")
-    await stage.draft.sweep()
-    assert await canon() == before
+async def test_whole_lives_leave_the_conversation_database_as_it_was(own_stage: Stage) -> None:
+    """D1, row by row: of a session, for a reply, of a project; whatever their end. With an export there are
+    the entry, its request and its event; with one that is refused, nothing."""
+    stage = own_stage
+    session_id = await life.source(stage, CANARY)
+    project_id = (await stage.client.call("GetSession", session_id=session_id)).session.project_id
+    async with unchanged(stage):
+        draft_id = await life.made(stage, session_id, CANARY)
+        await life.lived(stage.draft, draft_id, CANARY)
+        await stage.draft.call("FinalizeDraft", draft_id=draft_id)
+        await over(stage, draft_id)
+        for verb in ("DiscardDraft", "CancelDraft"):
+            await ended(stage, verb, session_id=session_id, position=REPLY)
+        await ended(stage, "", project_id=project_id)
+    async with unchanged(stage, staged_write=1, request=1, event=1):
+        draft_id = await life.made(stage, session_id, CANARY)
+        await life.lived(stage.draft, draft_id, CANARY)
+        request = request_for("draft.ExportDraft", draft_id=draft_id, finalize=True, **EXPORT)
+        for _ in range(2):
+            await stage.client_of_drafts.send("draft.ExportDraft", request)
+        await over(stage, draft_id)
+    async with unchanged(stage):
+        draft_id = (await stage.draft.draft(session_id=session_id)).draft_id
+        await stage.draft.respond(draft_id, CANARY)
+        nowhere = {"session_id": str(uuid.uuid4()), "placement": 2}
+        refusal = await stage.draft.refused("ExportDraft", draft_id=draft_id, **{**EXPORT, "target": nowhere})
+        assert refusal.code == "NOT_FOUND"
+
+
+async def ended(stage: Stage, verb: str, **source: Any) -> None:
+    """Another life, which ends with that call, or by its time."""
+    made = await stage.draft.call("CreateDraft", purpose=PURPOSE, **source)
+    draft_id, pending = made.draft.draft_id, made.branch.pending_floor_id
+    if pending:
+        await stage.draft.respond(draft_id, resume={"floor_id": pending})
+    await stage.draft.respond(draft_id, CANARY)
+    if verb:
+        await stage.draft.call(verb, draft_id=draft_id)
+    else:
+        await stage.over(draft_id)
+        await stage.draft.sweep()
+    await over(stage, draft_id)

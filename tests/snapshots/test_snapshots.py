@@ -277,3 +277,6 @@ async def test_where_models_are_asked_stays_behind(stage: Stage) -> None:
     taken = await take(stage.client, session_id=stage.session_id)
     found = taken.header.config.model
     assert (found.base_url, found.api_key_set, found.temperature) == ("", False, 0.5)
+    assert list(taken.header.own_endpoints) == ["model"]
+    plain = await take(stage.client, project_id=stage.project_id)
+    assert not plain.header.own_endpoints

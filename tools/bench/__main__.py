@@ -18,6 +18,7 @@ from tests.support.own_postgres import NoPostgresError
 from tools.bench import machine
 from tools.bench.bench import FULL, QUICK, Bench, begun
 from tools.bench.databases import Databases, databases
+from tools.bench.drafts import drafts
 from tools.bench.growth import growth
 from tools.bench.peers.run import peers
 from tools.bench.processes import BenchError, client
@@ -40,6 +41,7 @@ SECTIONS: dict[str, Callable[[Bench], Awaitable[None]]] = {
     "reads": reads,
     "growth": growth,
     "runs": runs,
+    "drafts": drafts,
     "sse": sse,
     "peers": peers,
 }

@@ -112,7 +112,11 @@ class Bench:
         """Records the median of each call's milliseconds under its name: one round."""
         found = await self.client.ask("latency", calls=list(calls), times=times)
         for name, taken in found.items():
-            self.add(name, median(taken))
+            self.add_median(name, taken)
+
+    def add_median(self, name: str, taken: Sequence[float]) -> None:
+        """One round of what was measured several times."""
+        self.add(name, median(taken))
 
     def echo_call(self, name: str, body: str) -> dict[str, Any]:
         """For `latency`: an echo, beside what is measured in the same turns."""

@@ -58,6 +58,17 @@ class Calls:
 
         return send
 
+    async def whole(self, address: str, method: str) -> Unary:
+        """As `unary`, for a stream of answers: the last of them."""
+        call: Any = (await self.channel(address)).unary_stream(method)
+
+        async def send(request: bytes) -> bytes:
+            """Fails when there is none."""
+            *_, last = [answer async for answer in call(request, timeout=_TIMEOUT)]
+            return bytes(last)
+
+        return send
+
     async def load(self, address: str, method: str, bodies: list[str], seconds: float) -> dict[str, Any]:
         """One caller for each body, each calling again as soon as it is answered. Failures count apart."""
         send = await self.unary(address, method)
@@ -90,9 +101,13 @@ class Calls:
     async def latency(self, calls: list[dict[str, Any]], times: int) -> dict[str, list[float]]:
         """Each call `times` times, one after the other in turns: milliseconds by the call's `name`.
 
-        A call: {name, address, method, body, write}. One is under way at a time.
+        A call: {name, address, method, body, write, stream}, the answers of a stream read to their end. One
+        is under way at a time.
         """
-        sends = [(call, await self.unary(call["address"], call["method"])) for call in calls]
+        sends = [
+            (call, await (self.whole if call.get("stream") else self.unary)(call["address"], call["method"]))
+            for call in calls
+        ]
         found: dict[str, list[float]] = {}
         for _ in range(times):
             for call, send in sends:

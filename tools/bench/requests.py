@@ -16,14 +16,18 @@ from stemma.conversation.v1 import (
     run_service_pb2,
     session_service_pb2,
     session_service_pb2_grpc,
+    staged_write_service_pb2,
 )
-from stemma.kernel.v1 import message_pb2
+from stemma.kernel.v1 import message_pb2, staged_write_pb2
 
 from tools.bench.words import turns
 
 PACKAGE = "stemma.conversation.v1"
 APPEND = f"/{PACKAGE}.FloorService/AppendFloor"
 EDIT = f"/{PACKAGE}.FloorService/EditFloor"
+CREATE = f"/{PACKAGE}.SessionService/CreateSession"
+RESPOND = f"/{PACKAGE}.RunService/Respond"
+STAGE = f"/{PACKAGE}.StagedWriteService/StageWrite"
 PATH = f"/{PACKAGE}.FloorService/ListPath"
 CONTEXT = f"/{PACKAGE}.ContextService/AssembleContext"
 _OPTIONS = [("grpc.max_receive_message_length", 16 * 1024 * 1024), ("grpc.enable_http_proxy", 0)]
@@ -61,6 +65,22 @@ def _pages(turn: tuple[str, str]) -> dict[str, Any]:
 def respond(session_id: str, text: str) -> str:
     said = run_service_pb2.RespondInput(messages=[_say(message_pb2.ROLE_USER, text)])
     return body(run_service_pb2.RespondRequest(session_id=session_id, input=said))
+
+
+def create() -> str:
+    return body(session_service_pb2.CreateSessionRequest())
+
+
+def stage(session_id: str, turn: tuple[str, str]) -> str:
+    target = staged_write_pb2.StagedTarget(
+        session_id=session_id, placement=staged_write_pb2.PLACEMENT_NEXT_FLOOR
+    )
+    page = staged_write_pb2.OutputPage(**_pages(turn))
+    return body(
+        staged_write_service_pb2.StageWriteRequest(
+            target=target, parts=[staged_write_pb2.StagedPart(output_page=page)]
+        )
+    )
 
 
 def path(session_id: str, floor_id: str = "") -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tools.bench.bench import ENGINES, Size
+from tools.bench.drafts import LOOPING, MEASURED, SERVED, STALLED, STOPPED
 from tools.bench.runs import BOUND, COUNTS
 from tools.bench.sse import SHAPES
 from tools.bench.table import Row, Target, Unit, Values
@@ -18,6 +19,7 @@ def sections(size: Size) -> dict[str, list[Row]]:
         "Paths and contexts": list(_reads(size)),
         "Growth and size": list(_growth(size)),
         "Runs, a token every 50 ms": list(_runs()),
+        "Beside drafts": list(_drafts()),
         "gRPC to Server-Sent Events": list(_sse()),
         "Peers at 1,000 messages, PostgreSQL": list(_peers()),
     }
@@ -148,6 +150,18 @@ def _runs() -> Iterator[Row]:
             yield Row("— memory, when all have begun", f"{own}.memory.early", Unit.BYTES)
             flat = Target((f"{own}.memory.early",), at_most=1.1)
             yield Row("— memory, near their end", f"{own}.memory.late", Unit.BYTES, "when begun", flat)
+
+
+def _drafts() -> Iterator[Row]:
+    texts = {STOPPED: "stopped", STALLED: "stalled (SIGSTOP)", LOOPING: "in an endless loop"}
+    for engine in ENGINES:
+        for name, call in MEASURED.items():
+            first = f"drafts.{name}.{engine}.{SERVED}"
+            yield Row(f"{call}, draft service idle, {_NAMES[engine]}", first, Unit.MS)
+            for state, text in texts.items():
+                target = Target((first,), at_most=1.5)
+                own = f"drafts.{name}.{engine}.{state}"
+                yield Row(f"{call}, draft service {text}, {_NAMES[engine]}", own, Unit.MS, "idle", target)
 
 
 def _sse() -> Iterator[Row]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import grpc
 
-METHOD = "/stemma.conversation.v1.RunService/Respond"
+from tools.bench.requests import RESPOND
 
 
 async def respond(channel: grpc.aio.Channel, bodies: list[str], spread: float) -> dict[str, Any]:
     """One run for each body, begun within `spread` seconds: milliseconds between the frames of a run that
     95 % of them came within, and frames a second."""
-    method: Any = channel.unary_stream(METHOD)
+    method: Any = channel.unary_stream(RESPOND)
     gaps: list[float] = []
 
     async def one(number: int, body: bytes) -> int:
