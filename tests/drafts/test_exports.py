@@ -274,8 +274,7 @@ async def test_an_export_completes_when_the_ledger_is_back(
     assert (await stage.draft.refused("GetDraft", draft_id=draft_id)).code == "NOT_FOUND"
 
 
-async def test_proposals_are_listed_and_exported(stage: Stage) -> None:
-    """What a model keeps in a draft is no more than that until its caller exports it (D6)."""
+async def test_a_proposal_that_there_is_not_is_not_found(stage: Stage) -> None:
     project = (await stage.client.call("CreateProject", title="p")).project
     draft_id = (await stage.draft.draft(project_id=project.project_id)).draft_id
     assert not (await stage.draft.call("ListProposals", draft_id=draft_id)).proposals

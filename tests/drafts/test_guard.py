@@ -16,6 +16,7 @@ from draft_service.clients.conversation import Conversation
 from kernel.generation.lease import Lease
 from kernel.generation.runner import RunLimits
 from kernel.prompt.config import Config, Tool
+from kernel.tools.mcp_model import McpTool
 from kernel.tools.model import Owner, SideEffect, effective
 from tests.drafts.stage import Stage
 
@@ -72,7 +73,8 @@ async def test_no_reference_leads_from_a_run_to_the_truth(stage: Stage) -> None:
 
 def test_no_import_leads_from_a_tool_to_the_truth() -> None:
     graph = grimp.build_graph("kernel", "draft_service")
-    for module in ("draft_service.rpc.proposing", "kernel.tools.box", "kernel.runs.serving"):
+    tools = {name for name in graph.modules if name.startswith("kernel.tools.")}
+    for module in ("draft_service.rpc.proposing", "kernel.runs.serving", *tools):
         beyond = graph.find_upstream_modules(module) | {module}
         assert not {name for name in beyond if name.startswith("draft_service.clients")}, module
         assert "draft_service.app.exports" not in beyond
@@ -80,6 +82,8 @@ def test_no_import_leads_from_a_tool_to_the_truth() -> None:
     assert "draft_service.clients.conversation" in graph.find_upstream_modules("draft_service.main")
 
 
-def test_a_tool_that_nobody_knows_counts_as_a_writer() -> None:
-    (tool,) = effective([Tool("unknown", owner=Owner.CLIENT)], {}).by_name.values()
+@pytest.mark.parametrize("owner", [Owner.CLIENT, Owner.MCP])
+def test_a_tool_that_nobody_knows_counts_as_a_writer(owner: Owner) -> None:
+    offered = {"s": [McpTool("unknown", "", "{}")]}
+    (tool,) = effective([Tool("unknown", owner=owner, server="s")], offered).by_name.values()
     assert (tool.side_effect, tool.asks) == (SideEffect.IRREVERSIBLE, True)

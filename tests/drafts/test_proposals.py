@@ -255,7 +255,8 @@ async def test_canon_has_none_of_these_tools(stage: Stage) -> None:
     assert [tool.name for tool in part.sent[-1].tools] == list(NAMES)
 
 
-async def test_a_proposal_belongs_to_its_draft_and_goes_with_it(stage: Stage) -> None:
+@pytest.mark.parametrize("end", ["DiscardDraft", "FinalizeDraft"])
+async def test_a_proposal_belongs_to_its_draft_and_goes_with_it(stage: Stage, end: str) -> None:
     project_id = await project_of(stage, **FAST)
     draft, other = await helper(stage, project_id=project_id), await helper(stage, project_id=project_id)
     canary = [{"op": "replace", "path": "/systemPrompt", "value": "a canary sang"}]
@@ -264,12 +265,30 @@ async def test_a_proposal_belongs_to_its_draft_and_goes_with_it(stage: Stage) ->
     parts = [{"proposal_id": kept.proposal_id}]
     refusal = await stage.draft.refused("ExportDraft", draft_id=other.draft_id, target={}, parts=parts)
     assert refusal.code == "NOT_FOUND"
-    await stage.draft.call("DiscardDraft", draft_id=draft.draft_id)
+    mine = f"SELECT content FROM proposal WHERE draft_id = {stage.id(draft.draft_id)}"
+    assert b"canary" in (await stage.rows(mine))[0][0]
+    await stage.draft.call(end, draft_id=draft.draft_id)
     refusal = await stage.draft.refused("ExportDraft", draft_id=draft.draft_id, target={}, parts=parts)
     assert refusal.reason == "DRAFT_NOT_ACTIVE"
     await stage.over(draft.draft_id, "purge_time")
     await stage.draft.sweep()
-    assert not [row for row in await stage.rows("SELECT content FROM proposal") if b"canary" in row[0]]
+    assert not await stage.rows(mine)
+
+
+@pytest.mark.parametrize("approve", [True, False])
+async def test_a_proposal_may_need_approval(stage: Stage, approve: bool) -> None:
+    asking = {"name": "propose_config_patch", "owner": BUILT_IN, "approval": "TOOL_APPROVAL_ALWAYS"}
+    project_id = await project_of(stage, **FAST)
+    draft = await stage.draft.draft(project_id=project_id, config={"tools": [asking]})
+    part = stage.draft.part(*calls(("propose_config_patch", {"operations": SLOW})))
+    waiting = (await stage.draft.frames(draft.draft_id, input=part.input))[-1]
+    assert not await proposals(stage.draft, draft.draft_id)
+    decision = {"call_id": waiting.requires_action.calls[0].call_id, "approve": approve, "reason": "so"}
+    of_run = {"draft_id": draft.draft_id, "run_id": waiting.run_id}
+    await stage.draft.call("SubmitToolResults", approvals=[decision], **of_run)
+    attach = request_for("draft.AttachRun", **of_run)
+    assert (await stage.draft.client.frames("draft.AttachRun", attach))[-1].HasField("floor_committed")
+    assert len(await proposals(stage.draft, draft.draft_id)) == int(approve)
 
 
 async def test_a_call_whose_outcome_was_not_known_makes_one_proposal(
