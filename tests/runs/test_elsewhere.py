@@ -54,7 +54,9 @@ class Pair:
         return part, watch
 
     async def rows(self) -> dict[str, list[Any]]:
-        return await rows_of(self.here.service.service.store._engines, TENANT)
+        """Without the index of words, which follows by itself."""
+        found = await rows_of(self.here.service.service.store._engines, TENANT)
+        return {name: rows for name, rows in found.items() if not name.startswith("search_")}
 
 
 @pytest.fixture(scope="module")
