@@ -9,7 +9,7 @@ PEERS := .cache/bench-peers/.made
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers check-fresh lock clean
+.PHONY: help run test lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers console-bench screenshots check-fresh lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,7 @@ run: $(ENV) ## Start Stemma: REST and SSE, gRPC, SQLite in ./data, a small local
 	@exec $(BIN)/stemma up $(ARGS)
 
 test: $(ENV) ## Run every test, on SQLite and a real PostgreSQL (one test: make test ARGS="-k name")
+	@tools/need_chromium.sh
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 lint: $(ENV) ## Check style, types, layers, the contract, its generated code, and the rules of the house
@@ -66,6 +67,14 @@ cancel: $(ENV) ## Cancel 10,000 calls at random on each engine, and every write 
 
 bench: $(ENV) ## Measure speed and size beside the targets, into docs/benchmarks.md (6 min; 1: make bench ARGS=--quick)
 	@GRPC_VERBOSITY=ERROR $(BIN)/python -m tools.bench $(ARGS)
+
+console-bench: $(ENV) ## Open and pan a session of 5,000 turns in the console, and time it
+	@tools/need_chromium.sh
+	@$(BIN)/python -m tests.console.bench $(ARGS)
+
+screenshots: $(ENV) ## Take the pictures of docs/console: every view, wide and narrow, light and dark
+	@tools/need_chromium.sh
+	@$(BIN)/python -m tests.console.screenshots $(ARGS)
 
 bench-peers: $(PEERS) ## Install LangGraph, ADK and OpenAI Agents (make bench includes them then), and measure them
 	@GRPC_VERBOSITY=ERROR $(BIN)/python -m tools.bench --only peers $(ARGS)

@@ -15,6 +15,7 @@ from gateway.handler import Transcoder
 from gateway.pages import page_routes
 from gateway.services import files
 from gateway.settings import Settings
+from gateway.static import console_routes
 from gateway.upstream import Upstream, by_package
 
 
@@ -30,7 +31,7 @@ def build(settings: Settings) -> Starlette:
             yield
 
     app = Starlette(
-        routes=page_routes(upstream),
+        routes=[*page_routes(upstream), *console_routes()],
         middleware=[Middleware(Edge, host_names=settings.host_names)],
         exception_handlers={HTTPException: _page_error},
         lifespan=lifespan,

@@ -99,6 +99,7 @@ def _welcome(
     for what, command in (
         ("talk", f"stemma chat{at}"),
         ("begin over REST", f"curl {http}/v1/sessions -H 'content-type: application/json' -d {body}"),
+        ("look", f"open {http}/console/"),
         ("read the API", f"curl {http}/openapi.json"),
     ):
         out.say(Text.assemble((f"  {what:17}", "dim"), (command, "bold cyan")), whole=True)
