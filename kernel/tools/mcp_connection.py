@@ -31,6 +31,13 @@ def _sdk() -> Any:
         return importlib.import_module("kernel.tools.mcp_session")
 
 
+def _kinds(error: BaseException) -> list[str]:
+    """What went wrong, group by group; the texts may quote anything."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [type(error).__name__]
+    return [kind for inner in error.exceptions for kind in _kinds(inner)]
+
+
 class McpConnection:
     """Begins to connect when it is made, in a task of its own, and is never made whole again once it ended.
 
@@ -141,7 +148,7 @@ class McpConnection:
                     changed=self._outdated,
                 )
         except Exception as error:
-            log.warning("mcp.ended", server=self._server.name, error=type(error).__name__)
+            log.warning("mcp.ended", server=self._server.name, error=", ".join(_kinds(error)))
             if self._session is None:
                 self.failure = error if isinstance(error, McpUnavailable) else McpUnavailable(_NOT_STARTED)
         finally:
