@@ -9,7 +9,7 @@ PEERS := .cache/bench-peers/.made
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers console-bench screenshots check-fresh lock clean
+.PHONY: help run test clients test-clients lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers console-bench screenshots check-fresh lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,7 +29,16 @@ run: $(ENV) ## Start Stemma: REST and SSE, gRPC, SQLite in ./data, a small local
 
 test: $(ENV) ## Run every test, on SQLite and a real PostgreSQL (one test: make test ARGS="-k name")
 	@tools/need_chromium.sh
-	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --ignore=tests/clients/languages $(ARGS)
+
+clients: $(ENV) ## Make the clients for Node, browsers, Go and C++: stubs, libraries and examples (docs/clients.md)
+	@tools/need_clients.sh
+	@$(BIN)/python -m tools.clients $(ARGS)
+
+test-clients: ## The same story in every language, against real servers, also in a bad network and a browser
+	@$(MAKE) --no-print-directory clients ARGS=
+	@tools/need_chromium.sh
+	@$(BIN)/python -m pytest tests/clients/languages $(ARGS)
 
 lint: $(ENV) ## Check style, types, layers, the contract, its generated code, and the rules of the house
 	@$(BIN)/python -m tools.lint $(ARGS)
@@ -59,6 +68,7 @@ import-300mb: $(ENV) ## Import a generated file of 300 MB: memory must stay flat
 
 soak: $(ENV) ## Kill service and PostgreSQL under load: nothing may be lost (22 min; as CI: make soak ARGS=--quick)
 	@ATTACHES=200 $(BIN)/python -m pytest -q tests/runs/test_sse.py -k random
+	@IDS=$(if $(filter --quick,$(ARGS)),1000,10000) $(BIN)/python -m pytest -q tests/access/test_foreign.py -k told_apart
 	@RACES=$(if $(filter --quick,$(ARGS)),5,500) $(BIN)/python -m pytest -q tests/drafts/test_races.py
 	@exec $(BIN)/python -m tools.soak $(ARGS)
 
@@ -86,5 +96,6 @@ lock: $(ENV) ## Resolve pyproject.toml into requirements.lock (newer versions: m
 	@tools/lock.sh $(ARGS)
 
 clean: ## Remove the environment and every cache (not ./data)
+	@rm -rf clients/*/gen clients/*/dist clients/*/build clients/*/node_modules
 	@rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .grimp_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,14 +1,16 @@
 """Puts the service together. `process.py` runs it."""
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from google.protobuf.descriptor import ServiceDescriptor
 from stemma.conversation.v1 import (
     access_service_pb2,
     admin_service_pb2,
+    audit_service_pb2,
     context_service_pb2,
     event_service_pb2,
     floor_service_pb2,
@@ -21,8 +23,10 @@ from stemma.conversation.v1 import (
 )
 
 from conversation_service.app.staged_expiry import Expiry
+from conversation_service.door import Door, door
 from conversation_service.expiring import expiring
 from conversation_service.following import Following, following
+from conversation_service.limiting import limits_of
 from conversation_service.migrate import SCRIPTS
 from conversation_service.rpc.access import Access
 from conversation_service.rpc.admin import Admin
@@ -33,7 +37,9 @@ from conversation_service.rpc.floor_merges import FloorMerges
 from conversation_service.rpc.floor_reads import FloorReads
 from conversation_service.rpc.floor_stream import FloorStream
 from conversation_service.rpc.floor_writes import FloorWrites
+from conversation_service.rpc.keys import Keys
 from conversation_service.rpc.paths import Paths
+from conversation_service.rpc.permits import Permits
 from conversation_service.rpc.runs import Runs
 from conversation_service.rpc.search import FloorSearch
 from conversation_service.rpc.sessions import Sessions
@@ -41,31 +47,36 @@ from conversation_service.rpc.snapshots import Snapshots
 from conversation_service.rpc.staged_writes import StagedWrites
 from conversation_service.rpc.states import States
 from conversation_service.rpc.transfers import Transfers
-from conversation_service.settings import Settings, check_auth, guard, mcp_servers, secret_keys
+from conversation_service.settings import Settings, auth_is_on, mcp_servers, secret_keys
+from conversation_service.storage.store import ConversationStore
 from kernel.clock import new_uuid7, utc_now
-from kernel.generation.credentials import Credentials
 from kernel.generation.hub import RunHub
 from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits
-from kernel.rpc.call import LocalAuthenticator
+from kernel.rpc.quotas import Limits
 from kernel.rpc.server import Server, ServerOptions, serve
 from kernel.rpc.tokens import PageTokens
 from kernel.rpc.workers import PARENT
 from kernel.runs.beat import beating
 from kernel.runs.control import HubRuns
-from kernel.runs.serving import generation_of
+from kernel.runs.resources import resources
 from kernel.runs.start import Generation
 from kernel.runs.tail import RunTail
-from kernel.sealing import Seals
-from kernel.storage.engine import Engines
+from kernel.storage.audit import Chains
 from kernel.storage.feeds import Feeds
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
+from kernel.storage.resealing import resealing
+from kernel.storage.scrubbing import Scrubber, scrubbing
 from kernel.storage.staged import Ledgers
 from kernel.storage.statistics import Statistics
 from kernel.storage.store import SqlStore
-from kernel.tools.mcp_servers import McpServers
+from kernel.telemetry.endpoint import metrics_served
+from kernel.telemetry.metrics import Metrics
+from kernel.verbs.denials import DenialLog
 from kernel.verbs.env import Env
+from kernel.verbs.sealer import Sealer, sealing
+from kernel.wire.audit import Audits
 from kernel.wire.byte_cache import ByteCache
 from kernel.wire.codec import WireCodec
 from kernel.wire.path_cache import PathCache
@@ -97,6 +108,17 @@ class Floors(FloorWrites, FloorStream, FloorReads, Paths, FloorMerges, FloorSear
         FloorSearch.__init__(self, env, tokens)
 
 
+class AccessAndKeys(Access, Keys):
+    """AccessService."""
+
+    def __init__(
+        self, env: Env, store: ConversationStore, masters: list[bytes], way_in: Door, tokens: PageTokens
+    ) -> None:
+        Access.__init__(self, env, way_in.authenticator)
+        Keys.__init__(self, env, store, masters, way_in.keys, tokens)
+        self.keys = way_in.keys
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """A running service. `address` is where it listens."""
@@ -108,6 +130,11 @@ class Service:
     store: SqlStore
     following: Following
     expiry: Expiry
+    scrubber: Scrubber
+    sealer: Sealer
+    limits: Limits
+    # Where the figures are; "" for nowhere.
+    metrics: str = ""
 
 
 @asynccontextmanager
@@ -122,79 +149,119 @@ async def build(
 
     Raises BadSettings, CannotListen, or an error of the kernel when the database cannot be used.
     """
-    check_auth(settings)
+    auth_is_on(settings)
     secrets = secret_keys(settings)
-    tokens = PageTokens(secrets)
-    providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
-    servers = McpServers(mcp_servers(settings.mcp_servers, "STEMMA_MCP_SERVERS"), guard(settings))
-    engines = Engines(settings.database_url)
-    engines.hold()
-    try:
+    named = mcp_servers(settings.mcp_servers, "STEMMA_MCP_SERVERS")
+    figures = Metrics() if settings.conversation_metrics else None
+    async with resources(settings, settings.database_url, named, secrets) as opened:
+        engines = opened.engines
         await migrate(engines, SCRIPTS)
-        store = SqlStore(engines, clock)
+        store = ConversationStore(engines, clock)
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
-        generation = generation_of(store.run_log, hub, providers, servers, new_id(), limits or RunLimits())
-        tail = RunTail(store.run_log)
+        generation = opened.generation(store.run_log, hub, new_id(), limits, figures)
+        way_in = door(settings, engines, clock)
         processes, statistics = Processes(engines, generation.owner), Statistics(engines)
         async with (
             beating(env, generation, processes, statistics, store.run_log),
             following(env, store, Feeds(engines), settings.event_retention) as followers,
             expiring(env, Ledgers(engines)) as expiry,
+            resealing(engines, opened.seals),
+            scrubbing(engines, store) as scrubber,
+            sealing(store, Chains(engines, clock).tenants) as sealer,
+            limits_of(settings, store, engines, clock, way_in.on) as allowed,
+            metrics_served(settings.conversation_metrics, figures.text if figures else bytes) as metrics,
         ):
-            server = await _serve(settings, env, generation, tail, tokens, followers)
+            world = _World(env, store, secrets, generation, RunTail(store.run_log), followers, sealer)
+            server = await _serve(settings, world, way_in, allowed, figures)
             try:
-                yield Service(server.address, env, generation, server, store, followers, expiry)
+                yield Service(
+                    server.address,
+                    env,
+                    generation,
+                    server,
+                    store,
+                    followers,
+                    expiry,
+                    scrubber,
+                    sealer,
+                    allowed,
+                    metrics,
+                )
             finally:
                 await server.drain(_STOPS_WITHIN)
                 await hub.drain(0)
                 await store.idle()
-    finally:
-        await providers.aclose()
-        await servers.aclose()
-        await engines.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What the servicers are made of."""
+
+    env: Env
+    store: ConversationStore
+    secrets: list[bytes]
+    generation: Generation
+    tail: RunTail
+    followers: Following
+    sealer: Sealer
 
 
 async def _serve(
-    settings: Settings,
-    env: Env,
-    generation: Generation,
-    tail: RunTail,
-    tokens: PageTokens,
-    followers: Following,
+    settings: Settings, world: _World, way_in: Door, limits: Limits, figures: Metrics | None
 ) -> Server:
-    providers, authenticator = generation.providers, LocalAuthenticator()
-    services = {
-        project_service_pb2.DESCRIPTOR.services_by_name["ProjectService"]: Projects(env, providers, tokens),
-        session_service_pb2.DESCRIPTOR.services_by_name["SessionService"]: SessionsAndFiles(
-            env, providers, tokens
-        ),
-        floor_service_pb2.DESCRIPTOR.services_by_name["FloorService"]: Floors(
-            env, tokens, PathCache(_PATH_CACHE)
-        ),
-        run_service_pb2.DESCRIPTOR.services_by_name["RunService"]: Runs(env, generation, tail),
-        state_service_pb2.DESCRIPTOR.services_by_name["StateService"]: States(env, tokens),
-        admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(env),
-        context_service_pb2.DESCRIPTOR.services_by_name["ContextService"]: Contexts(
-            env, providers, ByteCache(_CONTEXT_CACHE)
-        ),
-        event_service_pb2.DESCRIPTOR.services_by_name["EventService"]: Events(env, followers.hub),
-        snapshot_service_pb2.DESCRIPTOR.services_by_name["SnapshotService"]: Snapshots(env),
-        staged_write_service_pb2.DESCRIPTOR.services_by_name["StagedWriteService"]: StagedWrites(
-            env, providers, tokens
-        ),
-        access_service_pb2.DESCRIPTOR.services_by_name["AccessService"]: Access(authenticator),
-    }
+    env = world.env
 
     async def before_stop() -> None:
-        followers.hub.close()
-        await tail.close()
-        await generation.hub.drain(_RUNS_END)
+        world.followers.hub.close()
+        await world.tail.close()
+        await world.generation.hub.drain(_RUNS_END)
 
+    if figures is not None:
+        _watch(figures, world)
     return await serve(
-        services,
+        _services(world, way_in),
         settings.conversation,
-        authenticator=authenticator,
-        options=ServerOptions(reuse_port=PARENT in os.environ),
+        authenticator=way_in.authenticator,
+        options=ServerOptions(reuse_port=PARENT in os.environ, credentials=way_in.tls, figures=figures),
         before_stop=before_stop,
+        limits=limits,
+        policy=Permits(env.store) if way_in.on else None,
+        denials=DenialLog(env.store, env.clock, env.new_id) if way_in.on else None,
     )
+
+
+def _watch(figures: Metrics, world: _World) -> None:
+    hub, store = world.generation.hub, world.store
+    figures.watch("runs_in_work", "Runs of this process", lambda: hub.running)
+    figures.watch("append_batches_total", "Transactions that held appends", lambda: store.batches[0])
+    figures.watch("appends_total", "Turns that they held", lambda: store.batches[1])
+
+
+def _services(world: _World, way_in: Door) -> dict[ServiceDescriptor, object]:
+    env, generation, tail = world.env, world.generation, world.tail
+    tokens, followers = PageTokens(world.secrets), world.followers
+    access = AccessAndKeys(env, world.store, world.secrets, way_in, tokens)
+    audits = Audits(world.store, world.sealer, tokens, audit_service_pb2.ListAuditEntriesResponse)
+    providers = generation.providers
+    found = {
+        project_service_pb2: Projects(env, providers, tokens),
+        session_service_pb2: SessionsAndFiles(env, providers, tokens),
+        floor_service_pb2: Floors(env, tokens, PathCache(_PATH_CACHE)),
+        run_service_pb2: Runs(env, generation, tail),
+        state_service_pb2: States(env, tokens),
+        admin_service_pb2: Admin(env, access.keys),
+        context_service_pb2: Contexts(env, providers, ByteCache(_CONTEXT_CACHE)),
+        event_service_pb2: Events(env, followers.hub),
+        snapshot_service_pb2: Snapshots(env),
+        staged_write_service_pb2: StagedWrites(env, providers, tokens),
+        access_service_pb2: access,
+        audit_service_pb2: audits,
+    }
+    return {_only(module.DESCRIPTOR.services_by_name): servicer for module, servicer in found.items()}
+
+
+def _only(services: Mapping[str, ServiceDescriptor]) -> ServiceDescriptor:
+    """Each file of the contract declares one service."""
+    [service] = services.values()
+    return service

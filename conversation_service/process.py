@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import sys
+from collections.abc import Callable
 
 import structlog
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from conversation_service.memory import keep_freed_memory
 from conversation_service.settings import (
     BadSettings,
     Settings,
-    check_auth,
+    auth_is_on,
     check_processes,
     explained,
     secret_keys,
@@ -22,8 +23,11 @@ from kernel.errors import StemmaError
 from kernel.rpc.logs import configure_logs
 from kernel.rpc.server import CannotListen
 from kernel.rpc.signals import run_until_signal
+from kernel.rpc.tls import BadCertificates
 from kernel.rpc.workers import Workers, end_with_parent, held_port
 from kernel.storage.failures import Refused
+from kernel.telemetry.endpoint import CannotServeMetrics
+from kernel.telemetry.tracing import NoTraces, traces
 
 log = structlog.get_logger(__name__)
 
@@ -44,8 +48,9 @@ def run() -> None:
             await _one(settings, stop)
 
     try:
-        run_until_signal(main)
-    except (BadSettings, CannotListen, StemmaError) as error:
+        with traces.through("conversation"):
+            run_until_signal(main)
+    except (BadSettings, BadCertificates, CannotListen, CannotServeMetrics, NoTraces, StemmaError) as error:
         sys.exit(f"conversation_service: {error}")
     except Refused as error:
         sys.exit(
@@ -71,12 +76,12 @@ def _collect_rarely() -> None:
 
 
 async def _several(settings: Settings, stop: asyncio.Event) -> None:
-    check_auth(settings)
+    auth_is_on(settings)
     check_processes(settings)
     secret_keys(settings)
     with held_port(settings.conversation) as address:
         environment = {**os.environ, "STEMMA_PROCESSES": "1", "STEMMA_CONVERSATION": address}
-        workers = Workers("conversation_service", settings.processes, environment)
+        workers = Workers("conversation_service", settings.processes, environment, _own(settings))
         ready = asyncio.Event()
         running = asyncio.create_task(workers.run(stop, ready))
         waiting = asyncio.create_task(ready.wait())
@@ -87,7 +92,19 @@ async def _several(settings: Settings, stop: asyncio.Event) -> None:
         await running
 
 
+def _own(settings: Settings) -> Callable[[int], dict[str, str]]:
+    """A port of its own for the figures of each process, from the named one on."""
+
+    def environment(number: int) -> dict[str, str]:
+        host, _, port = settings.conversation_metrics.rpartition(":")
+        if not port.isdigit() or port == "0":
+            return {}
+        return {"STEMMA_CONVERSATION_METRICS": f"{host}:{int(port) + number}"}
+
+    return environment
+
+
 def _said(settings: Settings, address: str) -> None:
     print(f"conversation_service listening on {address}", flush=True)
-    if not settings.auth:
+    if not auth_is_on(settings) and not settings.auth:
         log.warning("STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`")

@@ -6,42 +6,50 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-import grpc
-from stemma.draft.v1 import draft_service_pb2
+from google.protobuf.descriptor import ServiceDescriptor
+from stemma.draft.v1 import admin_service_pb2, audit_service_pb2, draft_service_pb2
 
 from draft_service.app.sweeper import Sweeper
 from draft_service.app.world import World
-from draft_service.clients.conversation import OPTIONS, Conversation
+from draft_service.clients.conversation import Conversation
+from draft_service.door import Door, channel, door, own_metadata
+from draft_service.limiting import limits_of
 from draft_service.migrate import SCRIPTS
+from draft_service.rpc.admin import Admin
 from draft_service.rpc.drafts import Drafts
 from draft_service.rpc.exports import Exports
 from draft_service.rpc.floors import Floors
+from draft_service.rpc.permits import Permits
 from draft_service.rpc.proposing import Proposing
 from draft_service.rpc.runs import Runs
-from draft_service.settings import Settings, check_auth, secret_keys
+from draft_service.settings import Settings, auth_is_on, secret_keys
 from draft_service.storage.due import DueDrafts
 from draft_service.storage.store import DraftStore
 from kernel.clock import new_uuid7, utc_now
-from kernel.generation.credentials import Credentials
 from kernel.generation.hub import RunHub
-from kernel.generation.registry import Providers
 from kernel.generation.runner import RunLimits
-from kernel.rpc.server import Server, serve
+from kernel.rpc.quotas import Limits
+from kernel.rpc.server import Server, ServerOptions, serve
 from kernel.rpc.tokens import PageTokens
 from kernel.runs.beat import beating
 from kernel.runs.control import HubRuns
-from kernel.runs.serving import generation_of
+from kernel.runs.resources import resources
 from kernel.runs.start import Generation
 from kernel.runs.tail import RunTail
-from kernel.sealing import Seals
-from kernel.service_settings import guard, mcp_servers
+from kernel.service_settings import mcp_servers
 from kernel.steady import steadily
-from kernel.storage.engine import Engines
+from kernel.storage.audit import Chains
 from kernel.storage.migrate import migrate
 from kernel.storage.processes import Processes
+from kernel.storage.resealing import resealing
+from kernel.storage.scrubbing import Scrubber, scrubbing
 from kernel.storage.statistics import Statistics
-from kernel.tools.mcp_servers import McpServers
+from kernel.telemetry.endpoint import metrics_served
+from kernel.telemetry.metrics import Metrics
+from kernel.verbs.denials import DenialLog
 from kernel.verbs.env import Env
+from kernel.verbs.sealer import Sealer, sealing
+from kernel.wire.audit import Audits
 from kernel.wire.codec import WireCodec
 
 # Seconds: that runs may take to end by themselves when the service stops; that stopping may take in all.
@@ -68,6 +76,11 @@ class Service:
     server: Server
     store: DraftStore
     sweeper: Sweeper
+    scrubber: Scrubber
+    sealer: Sealer
+    limits: Limits
+    # Where the figures are; "" for nowhere.
+    metrics: str = ""
 
 
 @asynccontextmanager
@@ -82,56 +95,99 @@ async def build(
 
     Raises BadSettings, CannotListen, or an error of the kernel when the database cannot be used.
     """
-    check_auth(settings)
+    auth_is_on(settings)
     secrets = secret_keys(settings)
-    tokens = PageTokens(secrets)
-    providers = Providers(settings.providers, Credentials(guard(settings), Seals(secrets)))
-    servers = McpServers(mcp_servers(settings.draft_mcp_servers, "STEMMA_DRAFT_MCP_SERVERS"), guard(settings))
-    engines = Engines(settings.database_url, scrub=True)
-    engines.hold()
-    try:
+    named = mcp_servers(settings.draft_mcp_servers, "STEMMA_DRAFT_MCP_SERVERS")
+    figures = Metrics() if settings.draft_metrics else None
+    async with (
+        resources(settings, settings.database_url, named, secrets) as opened,
+        channel(settings) as to_conversation,
+    ):
+        engines = opened.engines
         await migrate(engines, SCRIPTS)
         store = DraftStore(engines, clock)
         hub, codec = RunHub(), WireCodec()
         env = Env(store, HubRuns(hub, codec), codec, clock, new_id)
-        generation = generation_of(
-            store.run_log, hub, providers, servers, new_id(), limits or RunLimits(), Proposing(providers)
-        )
-        tail = RunTail(store.run_log)
-        async with grpc.aio.insecure_channel(settings.conversation, options=OPTIONS) as channel:
-            conversation = Conversation(channel)
-            world = World(env, store, conversation, conversation, settings.ages)
-            sweeper = Sweeper(world, DueDrafts(engines))
-            async with (
-                beating(
-                    env,
+        proposing = Proposing(opened.providers)
+        generation = opened.generation(store.run_log, hub, new_id(), limits, figures, proposing)
+        way_in = door(settings, to_conversation)
+        conversation = Conversation(to_conversation, own_metadata(settings))
+        world = World(env, store, conversation, conversation, settings.ages, way_in.introspection)
+        sweeper = Sweeper(world, DueDrafts(engines))
+        processes, statistics = Processes(engines, generation.owner), Statistics(engines)
+        async with (
+            beating(env, generation, processes, statistics, store.run_log),
+            _sweeping(sweeper),
+            resealing(engines, opened.seals),
+            scrubbing(engines, store) as scrubber,
+            sealing(store, Chains(engines, clock).tenants) as sealer,
+            limits_of(settings, store, engines, clock, way_in.on) as allowed,
+            metrics_served(settings.draft_metrics, figures.text if figures else bytes) as metrics,
+        ):
+            served = _Served(world, generation, RunTail(store.run_log), sealer, PageTokens(secrets))
+            server = await _serve(settings, served, way_in, allowed, figures)
+            try:
+                yield Service(
+                    server.address,
+                    world,
                     generation,
-                    Processes(engines, generation.owner),
-                    Statistics(engines),
-                    store.run_log,
-                ),
-                _sweeping(sweeper),
-            ):
-                server = await _serve(settings, DraftServicer(world, generation, tail, tokens), hub, tail)
-                try:
-                    yield Service(server.address, world, generation, server, store, sweeper)
-                finally:
-                    await server.drain(_STOPS_WITHIN)
-                    await hub.drain(0)
-                    await store.idle()
-    finally:
-        await providers.aclose()
-        await servers.aclose()
-        await engines.close()
+                    server,
+                    store,
+                    sweeper,
+                    scrubber,
+                    sealer,
+                    allowed,
+                    metrics,
+                )
+            finally:
+                await server.drain(_STOPS_WITHIN)
+                await hub.drain(0)
+                await store.idle()
 
 
-async def _serve(settings: Settings, servicer: DraftServicer, hub: RunHub, tail: RunTail) -> Server:
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """What the servicers are made of."""
+
+    world: World
+    generation: Generation
+    tail: RunTail
+    sealer: Sealer
+    tokens: PageTokens
+
+
+def _services(served: _Served) -> dict[ServiceDescriptor, object]:
+    world, tokens = served.world, served.tokens
+    drafts = DraftServicer(world, served.generation, served.tail, tokens)
+    audits = Audits(world.store, served.sealer, tokens, audit_service_pb2.ListAuditEntriesResponse)
+    return {
+        draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"]: drafts,
+        audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"]: audits,
+        admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"]: Admin(world.env),
+    }
+
+
+async def _serve(
+    settings: Settings, served: _Served, way_in: Door, limits: Limits, figures: Metrics | None
+) -> Server:
+    env, hub = served.world.env, served.generation.hub
+
     async def before_stop() -> None:
-        await tail.close()
+        await served.tail.close()
         await hub.drain(_RUNS_END)
 
-    service = draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"]
-    return await serve({service: servicer}, settings.draft, before_stop=before_stop)
+    if figures is not None:
+        figures.watch("runs_in_work", "Runs of this process", lambda: hub.running)
+    return await serve(
+        _services(served),
+        settings.draft,
+        authenticator=way_in.authenticator,
+        options=ServerOptions(credentials=way_in.tls, figures=figures),
+        before_stop=before_stop,
+        limits=limits,
+        policy=Permits(served.world.store, way_in.introspection) if way_in.on else None,
+        denials=DenialLog(env.store, env.clock, env.new_id) if way_in.on else None,
+    )
 
 
 @asynccontextmanager

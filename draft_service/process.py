@@ -7,12 +7,15 @@ import structlog
 from pydantic import ValidationError
 
 from draft_service.main import build
-from draft_service.settings import BadSettings, Settings, explained
+from draft_service.settings import BadSettings, Settings, auth_is_on, explained
 from kernel.errors import StemmaError
 from kernel.rpc.logs import configure_logs
 from kernel.rpc.server import CannotListen
 from kernel.rpc.signals import run_until_signal
+from kernel.rpc.tls import BadCertificates
 from kernel.storage.failures import Refused
+from kernel.telemetry.endpoint import CannotServeMetrics
+from kernel.telemetry.tracing import NoTraces, traces
 
 log = structlog.get_logger(__name__)
 
@@ -28,13 +31,14 @@ def run() -> None:
     async def main(stop: asyncio.Event) -> None:
         async with build(settings) as service:
             print(f"draft_service listening on {service.address}", flush=True)
-            if not settings.auth:
+            if not auth_is_on(settings) and not settings.auth:
                 log.warning("STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`")
             await stop.wait()
 
     try:
-        run_until_signal(main)
-    except (BadSettings, CannotListen, StemmaError) as error:
+        with traces.through("draft"):
+            run_until_signal(main)
+    except (BadSettings, BadCertificates, CannotListen, CannotServeMetrics, NoTraces, StemmaError) as error:
         sys.exit(f"draft_service: {error}")
     except Refused as error:
         sys.exit(

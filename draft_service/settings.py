@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from draft_service.domain.draft import Ages
 from kernel import service_settings
+from kernel.rpc.dial import target
 from kernel.service_settings import Age, BadSettings, ServiceSettings, explained
 
-__all__ = ["BadSettings", "Settings", "check_auth", "explained", "secret_keys"]
+__all__ = ["BadSettings", "Settings", "auth_is_on", "explained", "secret_keys"]
 
 _DEFAULT = "127.0.0.1:50052"
 
@@ -16,16 +17,26 @@ _DEFAULT = "127.0.0.1:50052"
 class Settings(ServiceSettings):
     """`STEMMA_` variables; see the table in the README."""
 
+    # Where to listen; port 0 picks one.
     draft: str = _DEFAULT
+    # `postgresql://…`; empty: a SQLite file in STEMMA_DATA.
     draft_database_url: str = ""
+    # Where GET /metrics is answered, for Prometheus; empty: nowhere.
+    draft_metrics: str = ""
     # MCP servers that drafts may use, and none else: what they reach must not be canon (D6).
     draft_mcp_servers: str = Field(default="", repr=False)
-    # The conversation service, as dialled.
+    # The conversation service, as dialled; several replicas by commas.
     conversation: str = "127.0.0.1:50051"
     # How long a draft lives, how long an ended one can be read, and one that is kept for debugging.
     draft_max_age: Age = timedelta(days=7)
     draft_grace: Age = timedelta(hours=1)
     draft_debug_keep: Age = timedelta(days=30)
+
+    @field_validator("conversation")
+    @classmethod
+    def _check_replicas(cls, value: str) -> str:
+        target(value)
+        return value
 
     @property
     def database_url(self) -> str:
@@ -36,8 +47,9 @@ class Settings(ServiceSettings):
         return Ages(self.draft_max_age, self.draft_grace, self.draft_debug_keep)
 
 
-def check_auth(settings: Settings) -> None:
-    service_settings.check_auth(settings.auth, "STEMMA_DRAFT", settings.draft, _DEFAULT)
+def auth_is_on(settings: Settings) -> bool:
+    """Raises BadSettings."""
+    return service_settings.auth_is_on(settings.auth, "STEMMA_DRAFT", settings.draft, _DEFAULT)
 
 
 def secret_keys(settings: Settings) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What every request passes first and every answer last: request id, header limits, Host, errors."""
+"""What every request passes first and every answer last: request id, header limits, Host, Origin, errors."""
 
 import re
 import uuid
@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.errors import Refusal, malformed, over_limit, refusal_of
+from gateway.origins import check_origin
 
 MAX_HEADERS = 64 * 1024
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -21,9 +22,11 @@ _SINGLE = ("host", "content-type", "content-length", "idempotency-key", "last-ev
 class Edge:
     """ASGI middleware. Whatever is raised inside leaves as an answer in the contract's shape."""
 
-    def __init__(self, app: ASGIApp, host_names: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, host_names: Iterable[str], *, same_origin: bool) -> None:
+        """`same_origin`: whether pages of other origins are kept from writing."""
         self.app = app
         self._host_names = frozenset(host_names)
+        self._same_origin = same_origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -38,7 +41,11 @@ class Edge:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                MutableHeaders(scope=message)["x-request-id"] = request_id
+                answer = MutableHeaders(scope=message)
+                answer["x-request-id"] = request_id
+                if scope["raw_path"].startswith(b"/v1/"):
+                    # A cache in between knows `Authorization`, and not that `x-api-key` is a credential, too.
+                    answer.setdefault("cache-control", "no-store")
             await send(message)
 
         try:
@@ -64,6 +71,8 @@ class Edge:
         host = _HOST.fullmatch(headers.get("host", ""))
         if host is None or host["name"].strip("[]").lower() not in self._host_names:
             raise malformed("The Host header names no host that this gateway serves.")
+        if self._same_origin:
+            check_origin(scope["method"], headers)
 
 
 def error_response(error: Refusal) -> Response:

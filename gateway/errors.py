@@ -66,7 +66,9 @@ class Refusal(Exception):
         super().__init__(status.message)
         self.status = status
         self.http = http
-        self.headers = dict(headers or {})
+        # RFC 9110: a 401 says how to come again.
+        asks = {"www-authenticate": "Bearer"} if http == 401 else {}
+        self.headers = {**asks, **(headers or {})}
 
     def body(self) -> bytes:
         return to_json(self.status)

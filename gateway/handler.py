@@ -1,16 +1,21 @@
 """One REST request, from its path to its answer."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from google.protobuf.message import Message
+from grpc.aio import AioRpcError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from gateway.behind import Behind
 from gateway.body import read_body
 from gateway.connected import while_connected
+from gateway.credentials import credentials_of
 from gateway.downloads import file_answer
+from gateway.errors import Refusal, refusal_of
 from gateway.render import to_json
 from gateway.respond import RESPOND, RESPOND_IN_DRAFT, draft_respond_result, respond_result
 from gateway.routes import Table
@@ -20,6 +25,8 @@ from gateway.sse import event_stream
 from gateway.transcode import build_request, parse
 from gateway.uploads import import_results
 from gateway.upstream import Metadata, Upstream
+from kernel.telemetry.metrics import Figures
+from kernel.telemetry.tracing import traces
 
 # How a POST that streams is answered to a caller that does not ask for a stream.
 RESULTS: Mapping[str, Callable[[Message, Any, Any, Upstream, Metadata], Awaitable[Message]]] = {
@@ -35,9 +42,11 @@ ACCEPTED = "x-stemma-accepted"
 class Transcoder:
     """The ASGI endpoint for every RPC. Raises Refusal and AioRpcError; `edge` answers them."""
 
-    def __init__(self, settings: Settings, upstream: Upstream) -> None:
+    def __init__(self, settings: Settings, upstream: Upstream, figures: Figures | None = None) -> None:
         self._settings = settings
+        self._figures = figures
         self._upstream = upstream
+        self._behind = Behind(upstream)
         self._table = Table(_servable())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,7 +56,25 @@ class Transcoder:
 
     async def _answer(self, request: Request) -> Response:
         binding, values = self._table.match(request.method, request.scope["raw_path"])
-        metadata = (("x-request-id", request.state.request_id),)
+        name, start, status = f"{binding.http_method} {binding.template}", time.monotonic(), 0
+        with traces.serving(name, request.headers):
+            try:
+                response = await self._traced(request, binding, values)
+                status = response.status_code
+                return response
+            except (Refusal, AioRpcError) as error:
+                status = refusal_of(error).http
+                raise
+            finally:
+                if self._figures is not None:
+                    # Of a stream, up to its first frame.
+                    self._figures.call(name, str(status), time.monotonic() - start)
+
+    async def _traced(self, request: Request, binding: Binding, values: dict[str, str]) -> Response:
+        caller = credentials_of(request.headers, required=self._settings.access_on)
+        if self._settings.access_on:
+            await self._behind.check(binding.method.package)
+        metadata = (("x-request-id", request.state.request_id), *caller, *traces.headers())
         if binding is IMPORT:
             body = await import_results(request, self._settings, self._upstream, metadata)
             return Response(body, media_type="application/json")

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from functools import partial
 
 import structlog
 from pydantic import ValidationError
@@ -11,6 +12,8 @@ from gateway.app import build
 from gateway.server import serve
 from gateway.settings import Settings
 from kernel.rpc.logs import configure_logs
+from kernel.rpc.tls import BadCertificates
+from kernel.telemetry.tracing import NoTraces, traces
 
 __all__ = ["build", "main"]
 
@@ -25,7 +28,11 @@ def main() -> None:
     # stdout is for the one line that says where we listen.
     configure_logs(style=settings.log_format, level=settings.log_level)
     try:
-        asyncio.run(_run(settings))
+        with traces.through("gateway"):
+            asyncio.run(_run(settings))
+    except (BadCertificates, NoTraces) as error:
+        print(f"gateway: {error}", file=sys.stderr)
+        sys.exit(2)
     except OSError as error:
         print(f"gateway: cannot listen on {settings.http}: {error.strerror}", file=sys.stderr)
         sys.exit(1)
@@ -36,13 +43,14 @@ async def _run(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    await serve(settings, on_ready=_say_ready, stop=stop)
+    await serve(settings, on_ready=partial(_say_ready, settings), stop=stop)
 
 
-def _say_ready(url: str) -> None:
-    structlog.get_logger("gateway").warning(
-        "STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`"
-    )
+def _say_ready(settings: Settings, url: str) -> None:
+    if not settings.access_on:
+        structlog.get_logger("gateway").warning(
+            "STEMMA_AUTH is off: everybody on this machine is the owner of tenant `local`"
+        )
     print(f"gateway listening on {url}", flush=True)
 
 

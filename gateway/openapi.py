@@ -27,8 +27,16 @@ _RESULTS: dict[str, Any] = {
 _IMPORTED: Any = session_service_pb2.ImportResult.DESCRIPTOR
 
 
-def document() -> dict[str, Any]:
-    """The whole document, ready for JSON."""
+# Either of the two; `access` off: or none.
+_SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
+_SCHEMES: dict[str, Any] = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key (`stk_…`), or a JWT."},
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same, elsewhere."},
+}
+
+
+def document(*, access: bool = True) -> dict[str, Any]:
+    """The whole document, ready for JSON. `access`: whether calls need a credential."""
     schemas = Schemas(load_comments())
     error = schemas.message(status_pb2.Status.DESCRIPTOR)
     for detail in (error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo):
@@ -38,6 +46,7 @@ def document() -> dict[str, Any]:
     for binding in bindings():
         operation = _operation(binding, schemas)
         _name_once(operation, taken)
+        operation["security"] = _SECURITY if access else [*_SECURITY, {}]
         paths.setdefault(_path(binding), {})[binding.http_method.lower()] = operation
     return {
         "openapi": "3.1.0",
@@ -49,7 +58,15 @@ def document() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": schemas.components,
-            "responses": {"Error": {"description": "A refusal or failure.", "content": _json(error)}},
+            "responses": {
+                "Error": {"description": "A refusal or failure.", "content": _json(error)},
+                "Unauthenticated": {
+                    "description": "No valid credential, or two of them.",
+                    "headers": {"WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}}},
+                    "content": _json(error),
+                },
+            },
+            "securitySchemes": _SCHEMES,
         },
     }
 
@@ -68,6 +85,7 @@ def _operation(binding: Binding, schemas: Schemas) -> dict[str, Any]:
         "parameters": parameters,
         "responses": {
             "200": {"description": "The answer.", "content": _answer(binding, schemas)},
+            "401": {"$ref": "#/components/responses/Unauthenticated"},
             "default": {"$ref": "#/components/responses/Error"},
         },
     }

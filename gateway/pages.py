@@ -10,8 +10,8 @@ from gateway.openapi import document
 from gateway.upstream import CONVERSATION, Upstream
 
 
-def page_routes(upstream: Upstream) -> list[Route]:
-    openapi = document()
+def page_routes(upstream: Upstream, *, access: bool) -> list[Route]:
+    openapi = document(access=access)
 
     async def healthz(_: Request) -> Response:
         """Liveness: this process answers."""

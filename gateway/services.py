@@ -12,7 +12,9 @@ from google.protobuf.descriptor import Descriptor, FileDescriptor, MethodDescrip
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from stemma.conversation.v1 import (
+    access_service_pb2,
     admin_service_pb2,
+    audit_service_pb2,
     context_service_pb2,
     event_service_pb2,
     floor_service_pb2,
@@ -32,6 +34,8 @@ MODULES = (
     context_service_pb2,
     event_service_pb2,
     admin_service_pb2,
+    audit_service_pb2,
+    access_service_pb2,
     state_service_pb2,
     staged_write_service_pb2,
     draft_service_pb2,

@@ -12,6 +12,7 @@ from gateway.query import query_object, split_query
 from gateway.services import Binding
 from gateway.strict_json import parse_object
 from kernel.errors import Violation
+from kernel.rpc.kinds import is_write
 
 # As gRPC servers take it.
 MAX_MESSAGE = 4 * 1024 * 1024
@@ -38,7 +39,7 @@ def build_request(
         message = parse(binding.method.request, query_object(binding.method.input, pairs))
     for name, value in _path_fields(binding, path_values).items():
         merge(message, name, value)
-    if idempotency_key is not None:
+    if idempotency_key is not None and is_write(binding.method.name, binding.method.input):
         merge(message, "request_id", idempotency_key)
     if message.ByteSize() > MAX_MESSAGE:
         raise over_limit("The request is larger than 4 MiB.", 413)

@@ -17,6 +17,10 @@ from gateway.transcode import merge, parse
 from gateway.upstream import Metadata, Upstream
 
 PIECE = 256 * 1024
+# What grpc says of a call into whose end something was written; the service's own words are lost then.
+_LOST = "Internal error from Core"
+# Seconds that a service has to refuse what it refuses.
+_REFUSES_WITHIN = 1.0
 HEADER: Any = pb.ImportHeader.DESCRIPTOR
 
 
@@ -29,6 +33,17 @@ async def import_results(
     ClientDisconnect. Whatever happens, the service's call has ended with this.
     """
     header = _header(request)
+    try:
+        return await _imported(request, header, settings, upstream, metadata)
+    except grpc.aio.AioRpcError as error:
+        if error.details() != _LOST:
+            raise
+        raise await _said_again(header, upstream, metadata) or error from None
+
+
+async def _imported(
+    request: Request, header: pb.ImportHeader, settings: Settings, upstream: Upstream, metadata: Metadata
+) -> bytes:
     call = upstream.duplex(IMPORT.method, metadata)
     sending = asyncio.create_task(_send(call, header, request, settings))
     answering = asyncio.create_task(_results(call))
@@ -72,6 +87,29 @@ async def _send(call: Any, header: pb.ImportHeader, request: Request, settings: 
             await call.done_writing()
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return
+
+
+async def _said_again(
+    header: pb.ImportHeader, upstream: Upstream, metadata: Metadata
+) -> BaseException | None:
+    """How the service refuses the caller or the header, asked with nothing written that could meet the end of
+    the call: first nothing at all, then the header. None when it refuses neither."""
+    call = upstream.duplex(IMPORT.method, metadata)
+    answering = asyncio.create_task(_results(call))
+    try:
+        if not await _ended(answering):
+            await call.write(pb.ImportSessionsRequest(header=header))
+            await _ended(answering)
+        return answering.exception() if answering.done() else None
+    finally:
+        answering.cancel()
+        call.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+
+
+async def _ended(answering: asyncio.Task[bytes]) -> bool:
+    await asyncio.wait({answering}, timeout=_REFUSES_WITHIN)
+    return answering.done()
 
 
 async def _results(call: Any) -> bytes:

@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from gateway.services import Method
+from kernel.rpc.dial import BALANCED, target
 
 _OPTIONS = (
     # A floor may hold two pages of 3 MiB; the services keep their own limits.
@@ -16,6 +17,7 @@ _OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
     ("grpc.enable_http_proxy", 0),
+    BALANCED,
 )
 _HEALTH_TIMEOUT = 1.0
 
@@ -27,15 +29,28 @@ Metadata = tuple[tuple[str, str], ...]
 class Upstream:
     """Open only inside `async with`. `addresses`: by package, as dialled."""
 
-    def __init__(self, addresses: Mapping[str, str], *, call_timeout: float) -> None:
+    def __init__(
+        self,
+        addresses: Mapping[str, str],
+        *,
+        call_timeout: float,
+        credentials: grpc.ChannelCredentials | None = None,
+    ) -> None:
         self._addresses = dict(addresses)
         self._timeout = call_timeout
+        # Of TLS; without them the channels are plain.
+        self._credentials = credentials
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     async def __aenter__(self) -> "Upstream":
         for package, address in self._addresses.items():
-            self._channels[package] = grpc.aio.insecure_channel(address, options=_OPTIONS)
+            self._channels[package] = self._channel(target(address))
         return self
+
+    def _channel(self, address: str) -> grpc.aio.Channel:
+        if self._credentials is None:
+            return grpc.aio.insecure_channel(address, options=_OPTIONS)
+        return grpc.aio.secure_channel(address, self._credentials, options=_OPTIONS)
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(channel.close() for channel in self._channels.values()))

@@ -47,12 +47,18 @@ class NotFound(StemmaError):
         super().__init__("NOT_FOUND", f"There is no such {what}.")
 
 
+class Hidden(NotFound):
+    """There may be one, and not for this caller: the same answer (R6), but the audit keeps it as denied."""
+
+
 class AlreadyExists(StemmaError):
     """The name or the request id is taken."""
 
 
 class Aborted(StemmaError):
-    """Something moved in between: read, decide, retry."""
+    """Something moved in between: read, decide, retry. `project_id`, where it is known, is for statistics."""
+
+    project_id: str = ""
 
 
 class FailedPrecondition(StemmaError):
@@ -89,15 +95,31 @@ class Unimplemented(StemmaError):
 
 
 class Unauthenticated(StemmaError):
-    """No valid credential."""
+    """No valid credential. Of one that was valid once, and is revoked or expired, `tenant_id` and `principal`
+    say whose it was: for the audit, never for the caller."""
+
+    tenant_id: str = ""
+    principal: str = ""
 
 
 class Forbidden(StemmaError):
-    """Signed in, and not allowed."""
+    """Signed in, and not allowed. Where that is found before the caller's identity is taken as good,
+    `tenant_id` and `principal` say whose the credential is: for the audit."""
+
+    tenant_id: str = ""
+    principal: str = ""
 
 
 def request_id_reused() -> AlreadyExists:
     return AlreadyExists("REQUEST_ID_REUSED", "This request_id was used with other content. Use a new one.")
+
+
+def quota_exceeded(limit: str, text: str, retry_after: float | None) -> Exhausted:
+    """A tenant's own limit; `limit` names it for machines. `retry_after` is in seconds, None when waiting
+    alone does not help."""
+    error = Exhausted("QUOTA", text, {"limit": limit})
+    error.retry_after = retry_after
+    return error
 
 
 def head_moved(branch: str, current_head: str) -> Aborted:

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import tempfile
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,7 +15,12 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kernel.generation.registry import ProviderSettings
+from kernel.net.addresses import AddressRefused
 from kernel.net.guard import Guard, allowed_hosts
+from kernel.rpc.credentials import Authentication, ServiceKeys, Verifier
+from kernel.rpc.jwks import Keys, from_file, from_url
+from kernel.rpc.jwt import ALGORITHMS, TokenRules, TokenVerifier
+from kernel.rpc.tls import TlsFiles
 from kernel.tools.mcp_settings import BadServers, McpServer, read_servers
 
 
@@ -41,6 +47,12 @@ def _age_or_ever(value: object) -> object:
         raise ValueError(f"{error}; empty keeps for ever") from None
 
 
+def _none_if_empty(value: object) -> object:
+    return None if value == "" else value
+
+
+# A whole number from 0 on; empty is as if it was not set.
+Limit = Annotated[Annotated[int, Field(ge=0, le=2**62)] | None, BeforeValidator(_none_if_empty)]
 # `30d`, `12h`, `90m`, `60s`; the second also nothing, for ever.
 Age = Annotated[timedelta, BeforeValidator(_age)]
 AgeOrEver = Annotated[timedelta | None, BeforeValidator(_age_or_ever)]
@@ -51,19 +63,55 @@ class ServiceSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="STEMMA_", extra="ignore")
 
+    # A folder for what is kept on the embedded default: SQLite files, a secret key.
     data: Path = Path("data")
+    # Whether callers need a credential. Empty: off on loopback, on everywhere else; off elsewhere is refused.
     auth: Literal["", "off", "on"] = ""
+    # The key by which services call each other, `stk_` and 43 characters; several by commas, for rotation:
+    # the first one is sent, all are taken.
+    service_key: str = Field(default="", repr=False)
+    # JSON Web Tokens: who issues them, for whom, and where the issuer's keys are (a URL or a file).
+    jwt_issuer: str = ""
+    jwt_audience: str = ""
+    jwt_jwks: str = ""
+    # By commas; and the claims that name the tenant, the principal, and the roles and scopes.
+    jwt_algorithms: str = ",".join(ALGORITHMS)
+    jwt_tenant_claim: str = "tenant"
+    jwt_principal_claim: str = "sub"
+    jwt_roles_claim: str = "roles"
+    # TLS, from PEM files: what a server shows, and which clients' certificates it asks for; what a channel
+    # to another service trusts.
+    tls_cert: str = ""
+    tls_key: str = ""
+    tls_client_ca: str = ""
+    tls_ca: str = ""
+    # Names in certificates of clients that are services, by commas.
+    service_names: str = ""
+    # 32 bytes in base64, the same for every replica: seals page tokens and callers' secrets. Several by
+    # commas, for rotation: the first one seals, all of them open. Made on first start with SQLite, required
+    # with PostgreSQL.
     secret_key: str = Field(default="", repr=False)
+    # Which model answers where a configuration names none: local, openai or scripted.
     provider: str = ""
+    # Of the provider `openai`: any endpoint that speaks its protocol, its key, and the model to ask for.
     openai_base_url: str = ""
     openai_api_key: str = Field(default="", repr=False)
     model: str = ""
+    # Of the provider `scripted`: JSON, or a file of it, with replies, delays, tool calls, errors and cuts.
     script: str = ""
     # Answers that one model endpoint writes at once, and calls that may wait for one of them.
     provider_streams: int = Field(default=256, ge=1, le=100_000)
     provider_queue: int = Field(default=256, ge=0, le=100_000)
     # Hosts off the public internet that configurations may name, as `host` or `host:port`, by commas.
     allow_hosts: str = ""
+    # Of each tenant in each process; see kernel/rpc/limits.py. 0 is no limit, and empty the default.
+    tenant_rate: Limit = None
+    tenant_burst: Limit = None
+    tenant_streams: Limit = None
+    # Of each tenant in each service; see kernel/verbs/quotas.py. 0 and empty: no quota.
+    tenant_stored_bytes: Limit = None
+    tenant_tokens_per_day: Limit = None
+    # What is logged, one line for each call, and how.
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["json", "console"] = "json"
 
@@ -86,14 +134,65 @@ def explained(error: ValidationError) -> str:
     return "; ".join(faults)
 
 
-def check_auth(auth: str, variable: str, address: str, default: str) -> None:
-    """Only the off mode is served yet, and only on loopback. `variable` says where to listen."""
+def auth_is_on(auth: str, variable: str, address: str, default: str) -> bool:
+    """Off on loopback unless it is set, and on everywhere else. `variable` says where to listen.
+
+    Raises BadSettings where it may not be off.
+    """
     host = address.rpartition(":")[0].strip("[]")
     loopback = host == "localhost" or _is_loopback(host)
-    if auth == "on" or (not loopback and auth == ""):
-        raise BadSettings(f"STEMMA_AUTH=on is not served yet: listen on loopback ({variable}={default}).")
-    if not loopback:
-        raise BadSettings(f"STEMMA_AUTH=off is for loopback only: set {variable} to 127.0.0.1 or [::1].")
+    if auth == "off" and not loopback:
+        raise BadSettings(
+            f"STEMMA_AUTH=off is for loopback only: set {variable} to {default}, or STEMMA_AUTH to on."
+        )
+    return auth == "on" or not loopback
+
+
+def authentication(settings: ServiceSettings, verifiers: Sequence[Verifier]) -> Authentication:
+    """Lets in whom the settings name: services by key or certificate, tokens of the issuer, and whom
+    `verifiers` know. Raises BadSettings."""
+    known: list[Verifier] = [ServiceKeys(service_keys(settings))]
+    if settings.jwt_issuer or settings.jwt_audience or settings.jwt_jwks:
+        known.append(_tokens(settings))
+    names = [name.strip() for name in settings.service_names.split(",") if name.strip()]
+    return Authentication([*known, *verifiers], names)
+
+
+def service_keys(settings: ServiceSettings) -> list[str]:
+    """The first one is ours to send. Raises BadSettings."""
+    found = [text.strip() for text in settings.service_key.split(",") if text.strip()]
+    if not all(re.fullmatch(r"stk_[A-Za-z0-9_-]{43}", text) for text in found):
+        raise BadSettings(
+            "STEMMA_SERVICE_KEY is `stk_` and 32 random bytes in URL-safe base64, without padding (python -c "
+            "'import secrets; print(\"stk_\" + secrets.token_urlsafe(32))'); several are separated by commas."
+        )
+    return found
+
+
+def tls_files(settings: ServiceSettings) -> TlsFiles:
+    return TlsFiles(settings.tls_cert, settings.tls_key, settings.tls_ca, settings.tls_client_ca)
+
+
+def _tokens(settings: ServiceSettings) -> TokenVerifier:
+    if not (settings.jwt_issuer and settings.jwt_audience and settings.jwt_jwks):
+        raise BadSettings("STEMMA_JWT_ISSUER, STEMMA_JWT_AUDIENCE and STEMMA_JWT_JWKS belong together.")
+    algorithms = [name.strip() for name in settings.jwt_algorithms.split(",") if name.strip()]
+    if not algorithms or not set(algorithms) <= set(ALGORITHMS):
+        raise BadSettings(f"STEMMA_JWT_ALGORITHMS: choose of {', '.join(ALGORITHMS)}.")
+    source = settings.jwt_jwks
+    try:
+        fetch = from_url(source) if "://" in source else from_file(Path(source))
+    except AddressRefused as error:
+        raise BadSettings(f"STEMMA_JWT_JWKS {error.message}.") from None
+    rules = TokenRules(
+        settings.jwt_issuer,
+        settings.jwt_audience,
+        algorithms,
+        settings.jwt_tenant_claim,
+        settings.jwt_principal_claim,
+        settings.jwt_roles_claim,
+    )
+    return TokenVerifier(rules, Keys(fetch))
 
 
 def guard(settings: ServiceSettings) -> Guard:

@@ -41,6 +41,8 @@ LONG = (
     "bad_inputs/test_repeats.py",
     "cancellation/test_every_await.py",
     "cancellation/test_random.py",
+    "deploy/test_front_door.py",
+    "deploy/test_rolling_restart.py",
     "docs/test_readme.py",
     "drafts/test_races.py",
     "e2e/test_four_faults.py",
@@ -50,6 +52,8 @@ LONG = (
     "history/test_service.py",
     "model/test_programs.py",
     "projects/test_forks.py",
+    "secrets/test_never_shown.py",
+    "secrets/test_rotation.py",
     "tools_runs/test_mcp_transports.py",
     "transfers/test_oasst_file.py",
 )

@@ -1,12 +1,11 @@
 """Failures as whoever typed the command is told them."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import grpc
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import status_pb2
+from stemma_client.errors import StemmaError, error_of
 
-_DETAILS_KEY = "grpc-status-details-bin"
+# What to do about it from a command line, beside what the service says.
+_ADVICE = {grpc.StatusCode.UNAUTHENTICATED: " Set STEMMA_API_KEY; make one: stemma keys create."}
 # What a connection that breaks in the middle of a call ends it with, besides UNAVAILABLE.
 _CUT = {grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
 
@@ -70,33 +69,15 @@ class ApiError(CliError):
 
 def api_error(error: grpc.RpcError, address: str) -> ApiError:
     """Reads what the call said: the status with its details, or that nobody answered at `address`."""
-    code: grpc.StatusCode = error.code()
-    status = status_pb2.Status(code=code.value[0], message=error.details() or "")
-    trailers: Any = error.trailing_metadata() or ()
-    for key, value in trailers:
-        if key == _DETAILS_KEY:
-            status = status_pb2.Status.FromString(value)
-    info = error_details_pb2.ErrorInfo()
-    violations: Sequence[error_details_pb2.BadRequest.FieldViolation] = ()
-    for detail in status.details:
-        bad_request = error_details_pb2.BadRequest()
-        if detail.Unpack(bad_request):
-            violations = bad_request.field_violations
-        detail.Unpack(info)
-    message = _sentence(code, info, status.message, violations, address)
-    return ApiError(code, info.reason, message, dict(info.metadata), status)
+    said = error_of(error, address)
+    return ApiError(said.code, said.reason, _sentence(said), said.metadata, said.status)
 
 
-def _sentence(
-    code: grpc.StatusCode,
-    info: error_details_pb2.ErrorInfo,
-    message: str,
-    violations: Sequence[error_details_pb2.BadRequest.FieldViolation],
-    address: str,
-) -> str:
-    if info.reason:
-        named = "; ".join(f"{violation.field}: {violation.description}" for violation in violations)
-        return f"{named or message} ({info.reason})"
+def _sentence(said: StemmaError) -> str:
+    code, address = said.code, said.address
+    if said.reason:
+        named = "; ".join(f"{field}: {description}" for field, description in said.violations)
+        return f"{named or said.message}{_ADVICE.get(code, '')} ({said.reason})"
     if code is grpc.StatusCode.UNAVAILABLE:
         return (
             f"No conversation service answers at {address}. Start it with `stemma up`, or say where it is: "

@@ -7,11 +7,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from stemma_cli.commands.audit import COMMANDS as AUDIT
 from stemma_cli.commands.bench import bench
 from stemma_cli.commands.chat import chat
+from stemma_cli.commands.doctor import doctor
 from stemma_cli.commands.draft import draft
+from stemma_cli.commands.erase import erase
 from stemma_cli.commands.export import export
 from stemma_cli.commands.import_ import import_
+from stemma_cli.commands.keys import COMMANDS as KEYS
 from stemma_cli.commands.migrate import migrate
 from stemma_cli.commands.sessions import sessions
 from stemma_cli.commands.staged import COMMANDS as STAGED
@@ -99,9 +103,13 @@ def _globals(
 
 
 _add(up, "Run")
+_add(doctor, "Run")
 _add(migrate, "Run")
 _add(verify, "Run")
 _add(bench, "Run")
+_add_group("keys", KEYS, "Run", "API keys, by which the services know who calls.")
+_add_group("audit", AUDIT, "Run", "Who did what, and whether that was tampered with.")
+_add(erase, "Run")
 _add(chat, "Talk and look")
 _add(tree, "Talk and look")
 _add(sessions, "Talk and look")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from conversation_service.app import policy
 from conversation_service.app.changes import checked_size, expect_version, version_of
 from conversation_service.app.projects import writable_project
 from conversation_service.app.staged_floors import Floors
@@ -60,7 +59,6 @@ class Accepted:
 
 async def accept_staged(env: Env, write: Write, ask: Accept, patching: Patching) -> Accepted:
     """Decides an entry and makes it true, or refuses and leaves it staged: see the contract's table."""
-    policy.may_decide(write.caller)
     seen = await get_staged(env, write.caller, ask.staged_write_id)
     target = seen.target
 

@@ -14,7 +14,7 @@ from conversation_service.domain.exports.write import MEDIA_TYPES, export
 from kernel.errors import DataLoss
 from kernel.prompt.config import without_endpoints
 from kernel.prompt.config_text import config_text
-from kernel.tree.digest import effects_digest, page_digest
+from kernel.tree.digest import effects_hold, page_holds
 from kernel.tree.model import Floor, Page, Place, StoredEffects
 from kernel.verbs.env import Caller, Env, ReadTx, known_session
 
@@ -86,7 +86,7 @@ def _floor(env: Env, floor: Floor, versions: list[Page]) -> ExportFloor:
 def _effects(effects: StoredEffects | None) -> str:
     if effects is None:
         return ""
-    if effects_digest(effects.blob) != effects.digest:
+    if not effects_hold(effects.blob, effects.digest):
         raise DataLoss("DIGEST_MISMATCH", "Stored effects fail their digest: run `stemma verify`.")
     return effects.blob.decode()
 
@@ -94,7 +94,7 @@ def _effects(effects: StoredEffects | None) -> str:
 def _page(env: Env, page: Page | None) -> ExportPage | None:
     if page is None:
         return None
-    if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+    if not page_holds(page.slot, page.partial, page.content.blob, page.digest):
         text = "A stored page fails its digest: run `stemma verify`."
         raise DataLoss("DIGEST_MISMATCH", text, {"page_id": page.page_id})
     messages = env.codec.messages(page.content.blob)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from kernel.tree.digest import page_digest
+from kernel.tree.digest import page_holds
 from kernel.tree.model import Floor, FloorState
 from kernel.tree.words import words
 from kernel.verbs.env import Codec, ReadTx
@@ -99,7 +99,7 @@ def _of_floor(codec: Codec, position: int, floor: Floor) -> list[IndexEntry]:
     """One for each message with words in its text. Hidden messages are not found."""
     entries: list[IndexEntry] = []
     for page in floor.pages:
-        if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+        if not page_holds(page.slot, page.partial, page.content.blob, page.digest):
             # Whoever reads it is told so.
             log.error("a damaged floor is not indexed", floor_id=floor.floor_id)
             return []

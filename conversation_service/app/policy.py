@@ -1,40 +1,20 @@
-"""Who may do what, by the table of the contract: one question for each kind of call, asked before anything
-is read for it. With auth off the one principal is an owner, and a service as well."""
+"""What the table of access (`conversation_service.domain.access`) cannot say: it depends on what the request
+holds, or on what was found for it."""
 
 from kernel.errors import Forbidden
+from kernel.verbs.access import OWNER, RANK, SERVICE
 from kernel.verbs.env import Caller
-
-OWNER, CONTRIBUTOR, OBSERVER, SERVICE = "owner", "contributor", "observer", "service"
-
-
-def may_snapshot(caller: Caller) -> None:
-    _one_of(caller, SERVICE)
-
-
-def may_introspect(caller: Caller) -> None:
-    _one_of(caller, SERVICE)
 
 
 def may_stage(caller: Caller, on_behalf_of: str) -> None:
-    _one_of(caller, OWNER, CONTRIBUTOR, SERVICE)
-    if on_behalf_of:
-        _one_of(caller, SERVICE)
-
-
-def may_see_staged(caller: Caller) -> None:
-    _one_of(caller, OWNER, CONTRIBUTOR, OBSERVER, SERVICE)
-
-
-def may_decide(caller: Caller) -> None:
-    """Accept, and reject."""
-    _one_of(caller, OWNER)
+    """Only a service speaks for somebody else, and it must."""
+    if on_behalf_of and SERVICE not in caller.roles:
+        raise Forbidden("FORBIDDEN", "Only a service stages on behalf of somebody. Leave on_behalf_of out.")
+    if not on_behalf_of and caller.roles.isdisjoint(RANK):
+        raise Forbidden("FORBIDDEN", "A service stages on behalf of somebody: set on_behalf_of.")
 
 
 def may_withdraw(caller: Caller, staged_by: str) -> None:
-    if caller.principal != staged_by:
-        _one_of(caller, OWNER)
-
-
-def _one_of(caller: Caller, *roles: str) -> None:
-    if caller.roles.isdisjoint(roles):
-        raise Forbidden("FORBIDDEN", f"This call is for: {', '.join(roles)}.")
+    """Its author, and an owner."""
+    if caller.principal != staged_by and OWNER not in caller.roles:
+        raise Forbidden("FORBIDDEN", "Who staged an entry withdraws it, or an owner. Ask one of them.")

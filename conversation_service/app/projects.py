@@ -133,7 +133,7 @@ async def list_projects(
     await ensure_default(env, caller)
     start = (datetime.fromisoformat(after[0]), after[1]) if after else None
     async with env.store.reading(caller.tenant_id) as tx:
-        return await tx.projects(state, start, limit)
+        return await tx.projects(state, start, limit, caller.member)
 
 
 async def update_project(env: Env, write: Write, name: str, change: Change) -> Project:

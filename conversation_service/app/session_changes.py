@@ -74,7 +74,7 @@ async def delete_session(env: Env, write: Write, session_id: str) -> tuple[Erase
         for run_id in await tx.running_runs(session_id):
             tx.after_commit(partial(env.runs.ended, run_id))
         receipt = await tx.erase_session(session, write.caller.principal)
-        await tx.record(write.request, Answer(session_id, receipt=receipt))
+        await tx.record(write.request, Answer(session_id, receipt=receipt, project_id=session.project_id))
         _emit(tx, env, session, "session.deleted", {})
         return receipt
 

@@ -125,4 +125,4 @@ async def list_sessions(
     """In the filter's order, after the (time as ISO text, id) of the last one seen."""
     start = (datetime.fromisoformat(after[0]), after[1]) if after else None
     async with env.store.reading(caller.tenant_id) as tx:
-        return await tx.sessions(where, start, limit)
+        return await tx.sessions(replace(where, member=caller.member), start, limit)

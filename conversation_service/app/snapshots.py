@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from conversation_service.app import policy
 from conversation_service.app.projects import get_project
 from kernel.errors import Exhausted, NotFound, invalid
 from kernel.prompt.config import own_endpoints, size, without_endpoints
@@ -51,7 +50,6 @@ async def take_snapshot(env: Env, caller: Caller, source: Source) -> Taken:
 
     NOT_FOUND; FAILED_PRECONDITION for a floor that no path ends at; SNAPSHOT_TOO_LARGE.
     """
-    policy.may_snapshot(caller)
     if not source.session_id:
         return await _of_project(env, caller, source.project)
     async with env.store.reading(caller.tenant_id) as tx:

@@ -7,9 +7,10 @@ from itertools import groupby
 
 import structlog
 
-from conversation_service.app.staging import tell
+from conversation_service.app.staging import answer_of, tell
 from kernel.errors import StemmaError
 from kernel.verbs.env import Env, WriteTx
+from kernel.verbs.records import Request
 from kernel.verbs.staged_store import Decision, StagedState
 
 log = structlog.get_logger(__name__)
@@ -44,6 +45,8 @@ class Expiry:
             entries = await tx.settle_expired(ids, decision)
             for entry in entries:
                 tell(tx, self._env, entry, "expired", SYSTEM)
+                done = Request(SYSTEM, "ExpireStagedWrite", entry.staged_write_id, bytes(32))
+                await tx.record(done, answer_of(entry))
             return len(entries)
 
         return await self._env.store.write(tenant_id, work)

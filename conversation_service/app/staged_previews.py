@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from conversation_service.app import policy
 from conversation_service.app.accepting import Patching, refuse_stale
 from conversation_service.app.projects import writable_project
 from conversation_service.app.staged_floors import answered_floor, given
@@ -39,7 +38,6 @@ class Preview:
 
 async def preview_staged(env: Env, caller: Caller, staged_write_id: str, patching: Patching) -> Preview:
     """One consistent read. NOT_FOUND once the entry is gone with its session."""
-    policy.may_see_staged(caller)
     async with env.store.reading(caller.tenant_id) as tx:
         entry = await known_entry(tx, staged_write_id)
         if entry.target.session_id:

@@ -86,9 +86,11 @@ async def _staged(
     target, origin = where
     now = env.clock()
     author = new.on_behalf_of or write.caller.principal
+    # Who stages has been looked at; for whom, here.
+    await tx.refuse_buried(author)
     entry = StagedWrite(env.new_id(), target, new.parts, origin, new.reason, author, now, now + KEPT)
     await tx.insert_staged_write(entry)
-    await tx.record(write.request, answer_of(entry))
+    await tx.record(write.request, replace(answer_of(entry), on_behalf_of=new.on_behalf_of))
     tell(tx, env, entry, "staged", author)
     return entry
 
@@ -141,7 +143,6 @@ def owner_of(target: Session | Project, scope: Scope) -> str:
 
 
 async def get_staged(env: Env, caller: Caller, staged_write_id: str) -> StagedWrite:
-    policy.may_see_staged(caller)
     async with env.store.reading(caller.tenant_id) as tx:
         return await known_entry(tx, staged_write_id)
 
@@ -151,16 +152,14 @@ async def list_staged(
 ) -> list[StagedWrite]:
     """Newest first, after the (time as ISO text, id) of the last one seen; without their bodies.
     `where.project_id` is as the caller wrote it."""
-    policy.may_see_staged(caller)
     if where.project_id:
         where = replace(where, project_id=project_id_of(caller.tenant_id, where.project_id))
     start = (datetime.fromisoformat(after[0]), after[1]) if after else None
     async with env.store.reading(caller.tenant_id) as tx:
-        return await tx.staged_writes(where, start, limit)
+        return await tx.staged_writes(replace(where, member=caller.member), start, limit)
 
 
 async def reject_staged(env: Env, write: Write, staged_write_id: str, reason: str) -> StagedWrite:
-    policy.may_decide(write.caller)
     return await _against(env, write, staged_write_id, StagedState.REJECTED, reason, lambda entry: None)
 
 
@@ -204,7 +203,8 @@ async def settle(
     if not await tx.settle_staged_write(entry.staged_write_id, decision):
         raise AssertionError("a locked entry that is not decided stays so")
     entry = replace(entry, decision=decision)
-    recorded = replace(answer, other=answer_of(entry).other)
+    said = answer_of(entry)
+    recorded = replace(answer, other=said.other, target=said.target, project_id=said.project_id)
     await tx.record(write.request, recorded)
     tell(tx, env, entry, decision.outcome.value, decision.decided_by)
     return recorded
@@ -248,7 +248,8 @@ def answer_of(entry: StagedWrite) -> Answer:
         decision.stale,
         time.isoformat() if time else "",
     ]
-    return Answer(entry.target.session_id, other=json.dumps(said))
+    target, project_id = f"staged_write:{entry.staged_write_id}", entry.target.project_id
+    return Answer(entry.target.session_id, other=json.dumps(said), target=target, project_id=project_id)
 
 
 async def entry_of(tx: ReadTx, answer: Answer) -> StagedWrite:

@@ -55,7 +55,7 @@ async def write_state(env: Env, write: Write, ask: LiveWrite) -> int:
 
     async def in_shared(tx: WriteTx, project: Project) -> Answer:
         version = await _written(tx, env, write, ask, project.project_id, project.project_id)
-        return Answer(version=version)
+        return Answer(version=version, project_id=project.project_id)
 
     return (await in_project(env, write, ask.project, in_shared)).version
 

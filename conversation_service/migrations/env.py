@@ -1,6 +1,6 @@
 """Alembic's way in; see `kernel.storage.migrate`."""
 
+from conversation_service.storage.tables import metadata
 from kernel.storage.migrate import run_env
-from kernel.storage.tables import metadata
 
 run_env(metadata)

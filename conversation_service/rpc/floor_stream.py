@@ -139,6 +139,7 @@ class _Stream:
         before = None if previous is None else await previous
         request_id = request.request_id[:_SHOWN_ID]
         try:
+            await self._call.permit(request)
             write = write_of(request, self._call)
             target = _target(request, previous is not None, before)
             made = await append_floor(self._env, write, target, turn_of(request))

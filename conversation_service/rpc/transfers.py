@@ -48,6 +48,7 @@ class Transfers:
         first = await self._next(messages)
         if first is None or first.WhichOneof("part") != "header":
             raise invalid("header", "must come first")
+        await call.permit(first)
         write, ask = _header(first.header, call)
         importing = await begin_import(self._env, write, ask, _config_of)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as file:

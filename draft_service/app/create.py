@@ -12,7 +12,7 @@ from draft_service.domain.draft import Draft, DraftState, Retention, Source, Vis
 from draft_service.domain.endpoints import check_endpoints, without_their_names
 from draft_service.domain.narrowing import check_narrowed
 from kernel.errors import NotFound
-from kernel.prompt.config import Config, effective
+from kernel.prompt.config import Config, effective, without_keys
 from kernel.prompt.config_text import config_text
 from kernel.state.model import EMPTY
 from kernel.state.text import state_text
@@ -95,7 +95,10 @@ async def create_draft(world: World, write: Write, new: NewDraft) -> tuple[Draft
         )
         await tx.insert_draft(draft)
         await tx.audit(draft.draft_id, "created", draft.created_by, {"floors": len(fetched.floors)})
-        await tx.record(write.request, Answer(draft.draft_id, branch=branch, other=draft_text(draft)))
+        made = Answer(
+            draft.draft_id, branch=branch, other=draft_text(draft), target=f"draft:{draft.draft_id}"
+        )
+        await tx.record(write.request, made)
         return draft, branch
 
     return await world.store.write(write.caller.tenant_id, attempt)
@@ -126,7 +129,7 @@ async def _draft(world: World, tx: WriteTx, making: _Making) -> Draft:
             snapshot.session_live.version if snapshot.session_id else 0,
         ),
         snapshot_digest=making.fetched.digest.hex(),
-        config_digest=sha256(config_text(config).encode()).hexdigest(),
+        config_digest=sha256(config_text(without_keys(config)).encode()).hexdigest(),
         title=new.title,
         purpose=new.purpose,
         state=DraftState.ACTIVE,

@@ -25,7 +25,7 @@ async def end_draft(world: World, write: Write, draft_id: str, state: DraftState
         if done is None:
             # Its time was up between the look and the update.
             raise draft_not_active(DraftState.EXPIRED.value)
-        return Answer(draft_id, other=draft_text(done))
+        return Answer(draft_id, other=draft_text(done), target=f"draft:{draft_id}")
 
     return answered_draft(await in_session(world.env, write, draft_id, work))
 

@@ -55,7 +55,7 @@ async def export_draft(world: World, write: Write, ask: ExportAsk) -> Export:
         export = await _written(tx, world, write, ask, session)
         await tx.insert_export(export)
         await tx.audit(ask.draft_id, "exported", export.principal, {"export_id": export.export_id})
-        return Answer(ask.draft_id, other=export.export_id)
+        return Answer(ask.draft_id, other=export.export_id, target=f"export:{export.export_id}")
 
     done = await in_session(world.env, write, ask.draft_id, work)
     if not done.other:
@@ -152,7 +152,7 @@ async def settled(world: World, tenant_id: str, draft_id: str, export_id: str) -
         return export
     state, staged_write_id, failure = ExportState.STAGED, "", ""
     try:
-        staged_write_id = await world.ledger.stage(export.payload)
+        staged_write_id = await world.ledger.stage(tenant_id, export.payload)
     except (errors.Unavailable, errors.Aborted):
         raise errors.Unavailable(
             "UNAVAILABLE",

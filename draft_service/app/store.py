@@ -17,12 +17,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DraftFilter:
-    """None: any. Internal drafts are those of `principal` alone."""
+    """None: any. Of others than `principal`, those that are for everybody to see, in `projects`; internal
+    ones only with `internal`."""
 
     principal: str
     project_id: str | None = None
     session_id: str | None = None
     state: DraftState | None = None
+    projects: Sequence[str] | None = None
+    internal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from draft_service.app.store import WriteTx
 from draft_service.app.world import World
 from draft_service.domain.draft import SYSTEM, DraftState
 from kernel.errors import NotFound, StemmaError, Unavailable
+from kernel.verbs.records import Answer, Request
 
 # Drafts in one look, and seconds between two.
 _BATCH, _PAUSE = 100, 2.0
@@ -84,7 +85,10 @@ class Sweeper:
             session = await tx.lock_tree(draft_id)
             if session is None:
                 return False
-            return await ended_in(tx, env, session, DraftState.EXPIRED, SYSTEM, "") is not None
+            done = await ended_in(tx, env, session, DraftState.EXPIRED, SYSTEM, "")
+            if done is not None:
+                await tx.record(Request(SYSTEM, "ExpireDraft", draft_id, bytes(32)), _of(draft_id))
+            return done is not None
 
         return await self._world.store.write(tenant_id, work, draft_id)
 
@@ -93,6 +97,12 @@ class Sweeper:
             taken = await tx.purge_draft(draft_id)
             if taken is not None:
                 await tx.audit(draft_id, "purged", SYSTEM, taken)
+                await tx.record(Request(SYSTEM, "PurgeDraft", draft_id, bytes(32)), _of(draft_id))
             return taken is not None
 
         return await self._world.store.write(tenant_id, work, draft_id)
+
+
+def _of(draft_id: str) -> Answer:
+    """What the audit says of the sweeper's work."""
+    return Answer(draft_id, target=f"draft:{draft_id}")

@@ -60,9 +60,14 @@ class Ledger(Protocol):
     def payload(self, outgoing: Outgoing) -> bytes:
         """The call that stages it, to be kept until it is settled."""
 
-    async def stage(self, payload: bytes) -> str:
+    async def stage(self, tenant_id: str, payload: bytes) -> str:
         """The id of the entry; the same one however often this is called. UNAVAILABLE when it is not known
         what became of the call; any other error is a definite refusal."""
+
+
+class Memberships(Protocol):
+    async def projects_of(self, tenant_id: str, principal: str) -> list[str]:
+        """Where a principal is a member: at most 1,000 projects. UNAVAILABLE when that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +79,4 @@ class World:
     sources: Sources
     ledger: Ledger
     ages: Ages
+    memberships: Memberships

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, func, literal, or_, select, tuple_
+from sqlalchemy import Select, and_, func, literal, or_, select, true, tuple_
 
 from draft_service.app.store import DraftFilter
 from draft_service.domain.draft import Draft, DraftState, Retention, Source, Visibility, as_of
@@ -61,7 +61,11 @@ class DraftReads(PathReads):
     async def drafts(self, where: DraftFilter, after: tuple[datetime, str] | None, limit: int) -> list[Draft]:
         draft = t.draft.c
         now = database_now(self._connection.dialect.name)
-        seen = or_(draft.visibility != Visibility.INTERNAL, draft.created_by == where.principal)
+        own = draft.created_by == where.principal
+        of_others = draft.visibility != Visibility.INTERNAL if not where.internal else true()
+        if where.projects is not None:
+            of_others = and_(of_others, draft.project_id.in_(where.projects))
+        seen = or_(own, of_others)
         there = or_(draft.purge_time.is_(None), draft.purge_time > now, self._owes())
         query = self._drafts().where(seen, there)
         if where.project_id is not None:

@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 from draft_service.app.store import ReadTx, WriteTx
 from draft_service.storage.drafts import DraftReads
-from draft_service.storage.writes import DraftWrites
+from draft_service.storage.persons import DraftPersonWrites
 from kernel.storage.store import SqlStore
 
 T = TypeVar("T")
@@ -16,7 +16,7 @@ class DraftStore(SqlStore):
     """`draft_service.app.store.Store` on either engine."""
 
     reads = DraftReads
-    writes = DraftWrites
+    writes = DraftPersonWrites
 
     @asynccontextmanager
     async def reading(self, tenant_id: str) -> AsyncIterator[ReadTx]:

@@ -1,10 +1,10 @@
 """Drafts and their frozen copies: writing."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
 
 from draft_service.app.store import StoredSnapshot
 from draft_service.domain.draft import SYSTEM, Draft, DraftState, ended, expired
@@ -15,12 +15,13 @@ from draft_service.storage.drafts import DraftReads, draft_of, draft_values
 from draft_service.storage.exports import export_values, proposal_values
 from kernel.storage import rows
 from kernel.storage import tables as kernel
-from kernel.storage.erasure import ErasingWrites
+from kernel.storage.persons import PersonWrites
 from kernel.storage.project_writes import project_values
-from kernel.verbs.records import Answer, Event, Project, Request, Session
+from kernel.verbs.records import Answer, Erased, Event, Project, Request, Session
+from kernel.verbs.sealer import seal_all
 
 
-class DraftWrites(DraftReads, ErasingWrites):
+class DraftWrites(DraftReads, PersonWrites):
     async def lock_tree(self, draft_id: str) -> Session | None:
         return await super().lock_session(draft_id)
 
@@ -38,7 +39,13 @@ class DraftWrites(DraftReads, ErasingWrites):
             method=request.method,
             request_id=request.request_id,
         )
-        await self._run(update(kernel.request).where(where).values(words_of=answer.session_id))
+        await self._run(update(kernel.request).where(where).values(words_of=answer.session_id or None))
+
+    async def session_projects(self, session_ids: Iterable[str]) -> dict[str, str]:
+        """The audit names the project that a draft was made in, not the one that it has for itself."""
+        query = select(t.draft.c.draft_id, t.draft.c.project_id)
+        query = query.where(self.where(t.draft), t.draft.c.draft_id.in_(sorted(session_ids)))
+        return {row["draft_id"]: row["project_id"] for row in await self.all(query)}
 
     def emit(self, project_id: str, event: Event) -> None:
         """Drafts have no events."""
@@ -101,11 +108,22 @@ class DraftWrites(DraftReads, ErasingWrites):
 
     async def purge_draft(self, draft_id: str) -> dict[str, int] | None:
         session = await self.lock_tree(draft_id)
-        row = await self.one(self._drafts().where(t.draft.c.draft_id == draft_id))
-        if session is None or row is None:
-            return None
         due = t.draft.c.purge_time <= database_now(self._connection.dialect.name)
         due &= ~self._owes()
+        return None if session is None else await self._purge(session, due)
+
+    async def erase_draft(self, session: Session) -> tuple[Erased, ...]:
+        """As a purge, whether or not it is due. The tree is locked."""
+        taken = await self._purge(session, true())
+        return tuple(Erased(store, count) for store, count in sorted((taken or {}).items()) if count)
+
+    async def _purge(self, session: Session, due: ColumnElement[bool]) -> dict[str, int] | None:
+        draft_id = session.session_id
+        row = await self.one(self._drafts().where(t.draft.c.draft_id == draft_id))
+        if row is None:
+            return None
+        # While there is a draft that says in which project it was.
+        await seal_all(self, self._tenant, words_of=draft_id)
         taken = {"draft": 0}
         for table in (t.proposal, t.export):
             where = self.where(table, draft_id=draft_id)
@@ -117,25 +135,35 @@ class DraftWrites(DraftReads, ErasingWrites):
         taken["draft"] = 1
         for erased in await self.erase_session(session, SYSTEM):
             taken[erased.store] = erased.rows
-        await self._erase_base(session.project_id)
-        await self._release(row["source_id"], row["snapshot_digest"])
+        for store, count in (
+            *await self._erase_base(session.project_id),
+            *await self._release(row["source_id"], row["snapshot_digest"]),
+        ):
+            taken[store] = taken.get(store, 0) + count
         return taken
 
-    async def _erase_base(self, project_id: str) -> None:
+    async def _erase_base(self, project_id: str) -> list[tuple[str, int]]:
+        """-> rows by table"""
+        taken = []
         for table in (kernel.live_value, kernel.live_layer):
-            await self._run(delete(table).where(self.where(table, owner_id=project_id)))
-        await self._run(delete(kernel.project).where(self.where(kernel.project, project_id=project_id)))
+            done = await self._run(delete(table).where(self.where(table, owner_id=project_id)))
+            taken.append((table.name, done.rowcount))
+        done = await self._run(
+            delete(kernel.project).where(self.where(kernel.project, project_id=project_id))
+        )
+        return [*taken, ("project", done.rowcount)]
 
-    async def _release(self, source_id: str, digest: bytes) -> None:
+    async def _release(self, source_id: str, digest: bytes) -> list[tuple[str, int]]:
         """One draft less has the snapshot; without any, it goes. The row's lock decides between a release
         and a draft that is being made of it."""
         where = self.where(t.snapshot, source_id=source_id, digest=digest)
         left = update(t.snapshot).where(where).values(refs=t.snapshot.c.refs - 1)
         if (await self._run(left.returning(t.snapshot.c.refs))).scalar_one() > 0:
-            return
+            return []
         floors = self.where(t.snapshot_floor, source_id=source_id, snapshot_digest=digest)
-        await self._run(delete(t.snapshot_floor).where(floors))
+        copied = await self._run(delete(t.snapshot_floor).where(floors))
         await self._run(delete(t.snapshot).where(where))
+        return [("snapshot", 1), ("snapshot_floor", copied.rowcount)]
 
     async def insert_proposal(self, proposal: Proposal) -> None:
         await self._run(self._insert(t.proposal, proposal_values(proposal)))

@@ -13,6 +13,8 @@ from kernel.rpc.exchange import Exchange
 
 # Long enough for a burst to pass, short enough for a person who waits.
 RETRY_AFTER_S = 1.0
+# Calls whose caller is looked up, in times of those that are worked on: they hold next to nothing.
+_ASIDE = 16
 # Seconds between two lines that say that calls are refused: one for each would cost more than they do.
 _TELL_EVERY_S = 1.0
 
@@ -73,6 +75,7 @@ class Gate:
     def __init__(self, max_calls: int, max_streams: int, max_bytes: int) -> None:
         self._limits = {False: max_calls, True: max_streams}
         self._working = {False: 0, True: 0}
+        self._aside = {False: 0, True: 0}
         self._requests = Budget(max_bytes)
         self._answers = Budget(max_bytes)
         self._active = 0
@@ -80,12 +83,22 @@ class Gate:
         self._idle.set()
         self._closed = False
         self._refused = 0
+        # In all.
+        self.refusals = 0
         self._tell_at = 0.0
 
     @property
     def active(self) -> int:
         """Admitted calls whose answer has not been sent to its end."""
         return self._active
+
+    def most(self, streams: bool) -> int:
+        """How many calls, or streams, are worked on at once."""
+        return self._limits[streams]
+
+    def nearly_full(self, streams: bool) -> bool:
+        """Whether three quarters of them are."""
+        return 4 * self._working[streams] >= 3 * self._limits[streams]
 
     def full(self, streams: bool) -> bool:
         """Whether one more call of that kind would be too much; said in the log, once a second.
@@ -95,6 +108,7 @@ class Gate:
         if self._closed or self._working[streams] < self._limits[streams]:
             return False
         self._refused += 1
+        self.refusals += 1
         now = asyncio.get_running_loop().time()
         if now >= self._tell_at:
             _log.warning("overloaded", refused=self._refused, calls=self._working[streams], streams=streams)
@@ -127,6 +141,23 @@ class Gate:
             # A client that does not read its answer keeps no other from being worked for.
             self._working[kind] -= 1
             request.hold(0)
+
+    @contextmanager
+    def aside(self, streams: bool) -> Iterator[None]:
+        """An admitted call whose caller is looked up is not one that is worked on: else who calls the most
+        would keep the others out, by calls that cannot be counted as its own yet.
+
+        Raises Exhausted `OVERLOADED` when far too many are looked up.
+        """
+        if self._aside[streams] >= _ASIDE * self._limits[streams]:
+            raise overloaded()
+        self._aside[streams] += 1
+        self._working[streams] -= 1
+        try:
+            yield
+        finally:
+            self._aside[streams] -= 1
+            self._working[streams] += 1
 
     def close(self) -> None:
         """No call is admitted any more."""

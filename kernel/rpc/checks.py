@@ -73,6 +73,10 @@ def uuid_field(value: str, field: str, *, required: bool = True, also: Collectio
     return value.lower()
 
 
+def is_uuid(value: str) -> bool:
+    return _UUID.fullmatch(value) is not None
+
+
 def request_id(value: str, field: str = "request_id") -> str:
     """The id that makes a write repeatable (R1): required, a UUID, not the zero one."""
     canonical = uuid_field(value, field)

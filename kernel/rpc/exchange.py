@@ -1,7 +1,7 @@
 """One gRPC exchange while it is answered: the only place where grpc's context is touched."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,9 +10,10 @@ from google.protobuf import message
 from google.rpc import status_pb2
 from grpc import aio
 
-from kernel.errors import Exhausted, Invalid
+from kernel.errors import Exhausted, Forbidden, Invalid, NotFound, StemmaError
 from kernel.rpc import status as statuses
-from kernel.rpc.call import Call, Identity, Metadata
+from kernel.rpc.call import Authenticator, Call, Identity, Metadata
+from kernel.rpc.policy import Policy
 
 # A unary call, and each message of a stream, either way.
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
@@ -55,12 +56,20 @@ class Exchange:
 
     __slots__ = (
         "_accepted",
+        "_request",
         "answer_bytes",
+        "authenticator",
         "code",
         "context",
         "deadline",
+        "denied",
+        "granted",
         "identity",
         "method",
+        "pace",
+        "policy",
+        "received",
+        "request",
         "request_bytes",
         "request_id",
         "stall_seconds",
@@ -72,41 +81,98 @@ class Exchange:
         self.request_id = ""
         self.deadline = 0.0
         self.identity = Identity("", "", frozenset())
+        # What the caller is where the request goes, beside what it is in its tenant.
+        self.granted: frozenset[str] = frozenset()
+        self.policy: Policy | None = None
+        self.authenticator: Authenticator | None = None
         self.code = grpc.StatusCode.OK
         self._accepted = False
+        self._request: message.Message | None = None
+        # Told of what the policy refuses, and of which message, before anybody else is.
+        self.denied: Callable[[StemmaError, message.Message], Awaitable[None]] | None = None
         self.request_bytes: Share | None = None
         self.answer_bytes: Share | None = None
         self.stall_seconds: float | None = None
+        # Awaited before each message that the client streams.
+        self.pace: Callable[[], Awaitable[None]] | None = None
+        # The newest one.
+        self.request: message.Message | None = None
+        # Bytes of requests so far.
+        self.received = 0
 
     def metadata(self) -> Metadata:
         return tuple(self.context.invocation_metadata() or ())
 
+    def peer(self) -> Sequence[str]:
+        """The names in the client's certificate, which the server's TLS has verified; none without one."""
+        found = self.context.auth_context()
+        names = [*found.get("x509_subject_alternative_name", ()), *found.get("x509_common_name", ())]
+        return [name.decode(errors="replace") for name in names]
+
     def call(self) -> Call:
-        return Call(self.identity, self.request_id, self.method.name, self.deadline, self.accept)
+        return Call(
+            self.identity,
+            self.request_id,
+            self.method.name,
+            self.deadline,
+            self.accept,
+            self.granted,
+            self.permitted,
+        )
+
+    async def identify_again(self) -> None:
+        """As a stream goes on: raises what the authenticator says of a credential that is no longer good."""
+        if self.authenticator is not None:
+            method = self.method.name
+            self.identity = await self.authenticator.authenticate(self.metadata(), method, self.peer)
+
+    async def permit(self, request: message.Message) -> None:
+        """Raises NotFound, Forbidden, Invalid or Unavailable when the caller may not ask for this."""
+        if self.policy is not None:
+            self.granted = await self._asked(self.policy, request)
+
+    async def permitted(self, request: message.Message) -> None:
+        """As `permit`, for one message of a client's stream."""
+        if self.policy is not None:
+            await self._asked(self.policy, request)
+
+    async def _asked(self, policy: Policy, request: message.Message) -> frozenset[str]:
+        try:
+            return await policy.permit(self.identity, self.method.name, request)
+        except (NotFound, Forbidden) as error:
+            if self.denied is not None:
+                await self.denied(error, request)
+            raise
 
     async def read(self) -> message.Message:
-        """The request, parsed here and not by grpc, which answers garbage with UNKNOWN.
+        """The request, parsed here and not by grpc, which answers garbage with UNKNOWN; the same each time.
 
         Raises Invalid for no message and for bytes that are not one (broken encoding, bad UTF-8,
         more than 100 levels), Exhausted for more than 4 MiB, and when all calls together hold too much.
         """
-        raw = await self.context.read()
-        if raw is aio.EOF:
-            raise _invalid("The call brought no request message.")
-        return self._parse(raw)
+        if self._request is None:
+            raw = await self.context.read()
+            if raw is aio.EOF:
+                raise _invalid("The call brought no request message.")
+            self._request = self._parse(raw)
+        return self._request
 
     async def requests(self) -> AsyncIterator[message.Message]:
         """The client's messages to their end, each read and parsed when it is asked for."""
         while (raw := await self.context.read()) is not aio.EOF:
+            if self.pace is not None:
+                await self.pace()
             yield self._parse(raw)
 
     def _parse(self, raw: bytes) -> message.Message:
         if len(raw) > MAX_MESSAGE_BYTES:
             raise Exhausted("LIMIT", "The request is larger than 4 MiB.")
+        self.received += len(raw)
         if self.request_bytes is not None:
             self.request_bytes.hold(len(raw))
         try:
-            return self.method.request_class.FromString(raw)
+            self.request = self.method.request_class.FromString(raw)
+            return self.request
         except message.DecodeError:
             # Its text may quote the request.
             name = self.method.request_class.DESCRIPTOR.full_name

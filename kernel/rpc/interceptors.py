@@ -20,12 +20,25 @@ from kernel.errors import DeadlineExceeded, StemmaError, Unavailable
 from kernel.rpc.admission import Gate
 from kernel.rpc.call import Authenticator, Metadata
 from kernel.rpc.exchange import ClientGone, Exchange, Proceed, Step, cancelled_from_outside
+from kernel.rpc.policy import Policy
 from kernel.rpc.status import internal_status, to_status
+from kernel.telemetry.metrics import Figures
+from kernel.telemetry.tracing import traces
 
 _VISIBLE = re.compile(r"[!-~]{1,128}")
 # Seconds. A client's deadline is rounded up to the next millisecond on its way, so one that has
 # passed arrives as one that has not quite; and nothing can be done in so little time anyway.
 _TOO_LATE = 0.002
+
+# What is the server's own doing.
+_SERVER_FAULTS = frozenset(
+    {
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DATA_LOSS,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+    }
+)
 
 _access_log = structlog.get_logger("kernel.rpc.access")
 _log = structlog.get_logger("kernel.rpc")
@@ -38,14 +51,62 @@ def interceptors(
     unary_deadline: float,
     stream_deadline: float,
     stall_seconds: float,
+    limits: Sequence[Step] = (),
+    denials: Sequence[Step] = (),
+    policy: Policy | None = None,
+    figures: Figures | None = None,
 ) -> Sequence[Step]:
-    """The list. Deadlines in seconds, for clients that give none."""
+    """The list. Deadlines in seconds, for clients that give none; `limits` are those of tenants."""
     return (
+        *([traced] if traces.on else []),
+        *([] if figures is None else [measured(figures)]),
         *outermost(),
+        *([] if figures is None else [noticed(figures)]),
         deadline(unary_deadline, stream_deadline),
         admission(gate, stall_seconds),
-        identity(authenticator),
+        *denials,
+        identity(authenticator, policy, gate if limits else None),
+        *limits,
     )
+
+
+async def traced(exchange: Exchange, proceed: Proceed) -> bytes:
+    """Outside even of what is measured: the call's span, in the caller's trace."""
+    headers = {key: value for key, value in exchange.metadata() if isinstance(value, str)}
+    with traces.serving(exchange.method.name.removeprefix("/"), headers) as span:
+        structlog.contextvars.bind_contextvars(trace_id=span.trace_id)
+        try:
+            return await proceed(exchange)
+        finally:
+            span.set("rpc.grpc.status_code", exchange.code.name)
+            if exchange.code in _SERVER_FAULTS:
+                span.failed()
+
+
+def measured(figures: Figures) -> Step:
+    """Outside all others: what a call ended with, and how long it took."""
+
+    async def step(exchange: Exchange, proceed: Proceed) -> bytes:
+        start = time.perf_counter()
+        try:
+            return await proceed(exchange)
+        finally:
+            figures.call(exchange.method.name, exchange.code.name, time.perf_counter() - start)
+
+    return step
+
+
+def noticed(figures: Figures) -> Step:
+    """Inside what answers failures: why a call failed."""
+
+    async def step(exchange: Exchange, proceed: Proceed) -> bytes:
+        try:
+            return await proceed(exchange)
+        except StemmaError as error:
+            figures.refused(error.reason, getattr(error, "project_id", ""))
+            raise
+
+    return step
 
 
 def outermost() -> Sequence[Step]:
@@ -178,11 +239,19 @@ def admission(gate: Gate, stall_seconds: float) -> Step:
     return step
 
 
-def identity(authenticator: Authenticator) -> Step:
-    """Says whose call it is, or refuses it."""
+def identity(authenticator: Authenticator, policy: Policy | None = None, gate: Gate | None = None) -> Step:
+    """Says whose call it is, or refuses it; what the caller may ask for, `policy` says, once the request is
+    read. With a `gate`, the call stands aside meanwhile."""
 
     async def step(exchange: Exchange, proceed: Proceed) -> bytes:
-        who = await authenticator.authenticate(exchange.metadata(), exchange.method.name)
+        exchange.policy = policy
+        exchange.authenticator = authenticator
+        asked = exchange.metadata(), exchange.method.name, exchange.peer
+        if gate is None:
+            who = await authenticator.authenticate(*asked)
+        else:
+            with gate.aside(exchange.method.streams):
+                who = await authenticator.authenticate(*asked)
         exchange.identity = who
         structlog.contextvars.bind_contextvars(tenant=who.tenant_id, principal=who.principal)
         return await proceed(exchange)

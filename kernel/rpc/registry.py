@@ -15,6 +15,7 @@ from kernel.rpc import status as statuses
 from kernel.rpc.admission import Gate, overloaded
 from kernel.rpc.exchange import Exchange, Method, Proceed, Step
 from kernel.rpc.interceptors import chain, outermost, request_id_of
+from kernel.rpc.policy import while_permitted
 
 _Context = aio.ServicerContext[Any, Any]
 # Generic for mypy only.
@@ -115,11 +116,33 @@ def _streaming(method: Method, proceed: Proceed) -> _Handler:
 
 async def _answer(exchange: Exchange) -> bytes:
     request = await exchange.read()
+    await exchange.permit(request)
     return exchange.encoded(await exchange.method.handler(request, exchange.call()))
 
 
 async def _stream(exchange: Exchange) -> bytes:
-    request = exchange.requests() if exchange.method.client_streams else await exchange.read()
+    if exchange.policy is None:
+        return await _streamed(exchange, await _asked(exchange))
+    request = await _asked(exchange)
+    return await while_permitted(_streamed(exchange, request), lambda: _again(exchange, request))
+
+
+async def _asked(exchange: Exchange) -> Any:
+    if exchange.method.client_streams:
+        return exchange.requests()
+    request = await exchange.read()
+    await exchange.permit(request)
+    return request
+
+
+async def _again(exchange: Exchange, request: Any) -> None:
+    """Whether the stream may go on: the credential is still good, and so is the caller's role."""
+    await exchange.identify_again()
+    if not exchange.method.client_streams:
+        await exchange.permit(request)
+
+
+async def _streamed(exchange: Exchange, request: Any) -> bytes:
     responses = exchange.method.handler(request, exchange.call())
     try:
         async for response in responses:

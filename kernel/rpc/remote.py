@@ -38,6 +38,13 @@ def error_of(refusal: grpc.aio.AioRpcError, what: str) -> errors.StemmaError:
     return kind(info.reason, status.message, dict(info.metadata))
 
 
+def nobodys(refusal: grpc.aio.AioRpcError) -> bool:
+    """Whether an `Introspect` was answered that the credential in it is nobody's: not our own, with which it
+    was asked."""
+    _, info, _ = _details(refusal)
+    return refusal.code() is grpc.StatusCode.UNAUTHENTICATED and info.metadata.get("whose") == "nobody"
+
+
 def _details(
     refusal: grpc.aio.AioRpcError,
 ) -> tuple[status_pb2.Status | None, error_details_pb2.ErrorInfo, list[errors.Violation]]:

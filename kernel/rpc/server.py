@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import grpc
 import structlog
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc import aio
@@ -12,9 +13,13 @@ from grpc_reflection.v1alpha import reflection
 
 from kernel.rpc.admission import Gate
 from kernel.rpc.call import Authenticator, LocalAuthenticator
+from kernel.rpc.denials import Denials, keeping, writes_of
 from kernel.rpc.exchange import MAX_MESSAGE_BYTES
 from kernel.rpc.interceptors import interceptors
-from kernel.rpc.registry import Router, methods
+from kernel.rpc.policy import Policy
+from kernel.rpc.quotas import Limits
+from kernel.rpc.registry import BadServicer, Router, methods
+from kernel.telemetry.metrics import Figures
 
 _log = structlog.get_logger("kernel.rpc")
 
@@ -52,12 +57,17 @@ class ServerOptions:
     max_connections: int = 12_000
     # Several processes on one port.
     reuse_port: bool = False
+    # Of TLS; without them the server is plain.
+    credentials: grpc.ServerCredentials | None = None
+    # Told of every call; None costs nothing.
+    figures: Figures | None = None
 
 
 class Server:
     """Serves `services` (descriptor → servicer) on `host:port`; port 0 picks one.
 
-    Create it inside the running event loop. Raises registry.BadServicer when an RPC has no handler.
+    Create it inside the running event loop. Raises registry.BadServicer when an RPC has no handler,
+    or `policy`, where one is given, no rule for it.
     `before_stop` is awaited while draining, after new calls are refused: what streams live on (the
     runs) ends there, so that they get their last frames.
     """
@@ -70,22 +80,35 @@ class Server:
         options: ServerOptions | None = None,
         authenticator: Authenticator | None = None,
         before_stop: Callable[[], Awaitable[None]] | None = None,
+        limits: Limits | None = None,
+        denials: Denials | None = None,
+        policy: Policy | None = None,
     ) -> None:
         options = options or ServerOptions()
         self._names = [service.full_name for service in services]
         self._wanted = address
         self._address = ""
         self._before_stop = before_stop
+        self._credentials = options.credentials
         self._gate = Gate(options.max_calls, options.max_streams, options.max_bytes)
         self._draining: asyncio.Task[None] | None = None
+        if options.figures is not None:
+            self._watched_by(options.figures)
         steps = interceptors(
             gate=self._gate,
             authenticator=authenticator or LocalAuthenticator(),
             unary_deadline=options.unary_deadline,
             stream_deadline=options.stream_deadline,
             stall_seconds=options.stall,
+            policy=policy,
+            figures=options.figures,
+            limits=(limits or Limits()).steps(self._gate),
+            denials=[] if denials is None else [keeping(denials, writes_of(services))],
         )
         served = [method for service, servicer in services.items() for method in methods(service, servicer)]
+        without = [method.name for method in served if policy is not None and not policy.knows(method.name)]
+        if without:
+            raise BadServicer(f"nobody says who may call {', '.join(without)}")
         self._server = aio.server(options=_channel_options(options))
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -93,6 +116,11 @@ class Server:
         reflection.enable_server_reflection(names, self._server)
         # Last: it answers for every name that nobody else knows.
         self._server.add_generic_rpc_handlers((Router(served, steps, self._gate),))
+
+    def _watched_by(self, figures: Figures) -> None:
+        gate = self._gate
+        figures.watch("calls_in_work", "Calls and streams being answered", lambda: gate.active)
+        figures.watch("overloads", "Calls refused unread, as too much at once", lambda: gate.refusals)
 
     @property
     def address(self) -> str:
@@ -110,7 +138,10 @@ class Server:
         if not separator or not host:
             raise CannotListen(f"{self._wanted!r} is not an address of the form host:port.")
         try:
-            port = self._server.add_insecure_port(self._wanted)
+            if self._credentials is None:
+                port = self._server.add_insecure_port(self._wanted)
+            else:
+                port = self._server.add_secure_port(self._wanted, self._credentials)
         except RuntimeError as error:
             raise CannotListen(
                 f"Cannot listen on {self._wanted}: it is in use, not an address of this machine, or "
@@ -164,9 +195,21 @@ async def serve(
     options: ServerOptions | None = None,
     authenticator: Authenticator | None = None,
     before_stop: Callable[[], Awaitable[None]] | None = None,
+    limits: Limits | None = None,
+    denials: Denials | None = None,
+    policy: Policy | None = None,
 ) -> Server:
     """A started Server; see there."""
-    server = Server(services, address, options=options, authenticator=authenticator, before_stop=before_stop)
+    server = Server(
+        services,
+        address,
+        options=options,
+        authenticator=authenticator,
+        before_stop=before_stop,
+        limits=limits,
+        denials=denials,
+        policy=policy,
+    )
     await server.start()
     return server
 

@@ -12,6 +12,7 @@ DETAILS_KEY = "grpc-status-details-bin"
 CODES: dict[type[errors.StemmaError], grpc.StatusCode] = {
     errors.Invalid: grpc.StatusCode.INVALID_ARGUMENT,
     errors.NotFound: grpc.StatusCode.NOT_FOUND,
+    errors.Hidden: grpc.StatusCode.NOT_FOUND,
     errors.AlreadyExists: grpc.StatusCode.ALREADY_EXISTS,
     errors.Aborted: grpc.StatusCode.ABORTED,
     errors.FailedPrecondition: grpc.StatusCode.FAILED_PRECONDITION,

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -53,10 +53,18 @@ def held_port(address: str) -> Iterator[str]:
 
 
 class Workers:
-    """`count` processes of `python -m module`, each with `environment` and told whose it is."""
+    """`count` processes of `python -m module`, each with `environment`, with what `own` gives the one of that
+    number, and told whose it is."""
 
-    def __init__(self, module: str, count: int, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        module: str,
+        count: int,
+        environment: Mapping[str, str],
+        own: Callable[[int], Mapping[str, str]] = lambda number: {},
+    ) -> None:
         self._module = module
+        self._own = own
         self._count = count
         self._environment = {**environment, PARENT: str(os.getpid())}
         self._running: dict[int, Process] = {}
@@ -87,7 +95,7 @@ class Workers:
     async def _keep(self, number: int, stop: asyncio.Event, serving: asyncio.Event) -> None:
         """One worker, started again for as long as nothing is to stop."""
         while not stop.is_set():
-            process = await self._start()
+            process = await self._start(number)
             self._running[number] = process
             assert process.stdout is not None
             while line := await process.stdout.readline():
@@ -102,9 +110,10 @@ class Workers:
             _log.error("a process ended by itself; another is started", code=code)
             await asyncio.sleep(_AGAIN)
 
-    async def _start(self) -> Process:
+    async def _start(self, number: int) -> Process:
+        environment = {**self._environment, **self._own(number)}
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", self._module, env=self._environment, stdout=PIPE
+            sys.executable, "-m", self._module, env=environment, stdout=PIPE
         )
 
     async def _end(self) -> None:

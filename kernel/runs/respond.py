@@ -9,8 +9,10 @@ from kernel.generation.events import Started
 from kernel.generation.live import LiveRun
 from kernel.prompt.config import Config
 from kernel.runs.context import MAX_CONTEXT_BYTES, Assembled, Place, assemble, record_of
+from kernel.runs.counting import sent_of
 from kernel.runs.plan import Candidate, Plan, plan_text
 from kernel.runs.start import Begin, Generation, start
+from kernel.telemetry.metrics import Sent
 from kernel.tree.message import ToolCall
 from kernel.tree.model import Branch, Floor, FloorState, PageContent, Slot
 from kernel.verbs import configs
@@ -69,6 +71,7 @@ class _Opened:
     before: str
     last_input: str
     begin: Begin
+    sent: Sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ async def respond(
             return answer.run_id
         opened = await _open(tx, env, generation, write, writable(session), target, action, wish)
         tx.after_commit(lambda: opening.started(start(env, generation, opened.begin)))
+        tx.after_commit(lambda: generation.figures.sent(opened.sent))
         return opened
 
     try:
@@ -193,7 +197,8 @@ async def _open(
         context.selection.tokens_in,
         _started(assembled, standing),
     )
-    return _Opened(run, await before(tx, floor), _last_input(floor), begin)
+    sent = sent_of(session.project_id, assembled)
+    return _Opened(run, await before(tx, floor), _last_input(floor), begin, sent)
 
 
 def _started(assembled: Assembled, standing: Sequence[ToolCall]) -> Started:

@@ -16,10 +16,12 @@ from kernel.generation.so_far import PagesSoFar
 from kernel.generation.tools import Toolbox
 from kernel.prompt.config import Config, ModelConfig
 from kernel.prompt.tokens import COUNTERS
+from kernel.runs.counting import NOBODY, Timed, counted
 from kernel.runs.log import ChunkLog
 from kernel.runs.plan import Candidate, Plan
 from kernel.runs.shown import ShownRun
 from kernel.runs.sink import StoreSink
+from kernel.telemetry.metrics import Figures
 from kernel.tree.message import Message, Text, ToolCall
 from kernel.tree.model import Page, Role
 from kernel.verbs.effects import Given
@@ -35,7 +37,7 @@ Standing = Callable[[ReadTx, str], Awaitable[tuple[ToolCall, ...]]]
 class Generation:
     """What runs need besides the tree: the providers, the tools, the runs of this process and their log,
     its name. `tools` makes the toolbox of a run, `effects_of` says what a page's calls do to the state,
-    `standing` which calls of a floor a regenerate does not undo."""
+    `standing` which calls of a floor a regenerate does not undo; `figures` are told what runs do."""
 
     providers: Providers
     hub: RunHub
@@ -45,6 +47,7 @@ class Generation:
     tools: Tools
     effects_of: EffectsOf
     standing: Standing
+    figures: Figures = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def start(env: Env, generation: Generation, begin: Begin) -> LiveRun:
         limits,
         lambda: generation.hub.window(limits.window_seconds),
     )
-    return generation.hub.start(live, runner.run())
+    return generation.hub.start(live, counted(live, runner.run(), generation.figures))
 
 
 def _model(begin: Begin, page: Candidate) -> ModelConfig:
@@ -109,4 +112,6 @@ def _page(generation: Generation, begin: Begin, page: Candidate) -> PagePlan:
     if page.instruction:
         messages = (*messages, Message(Role.SYSTEM, (Text(page.instruction),)))
     provider = generation.providers.of(model, begin.tenant_id)
+    if generation.figures is not NOBODY:
+        provider = Timed(provider, generation.figures)
     return PagePlan(page.page_id, provider, ChatRequest(messages, model))

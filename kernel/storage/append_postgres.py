@@ -73,6 +73,9 @@ WITH item AS MATERIALIZED (
 ), judged AS MATERIALIZED (
     SELECT h.*, q.answer,
         CASE
+            -- Told under the lock, and why.
+            WHEN EXISTS (SELECT 1 FROM grave g WHERE g.tenant_id = h.tenant_id AND g.digest = h.grave)
+                THEN 'absent'
             WHEN q.fingerprint = h.fingerprint THEN 'replayed'
             WHEN q.fingerprint IS NOT NULL THEN 'reused'
             WHEN h.session_state IS DISTINCT FROM 'active' THEN 'absent'

@@ -48,13 +48,22 @@ SELECT s.project_id, s.state, s.project_archived, b.head_floor_id, b.pending_flo
     CASE WHEN ?4 THEN EXISTS (SELECT 1 FROM segment x
         WHERE x.tenant_id = ?1 AND x.session_id = ?2 AND x.segment = ?5)
     ELSE EXISTS (SELECT 1 FROM floor x
-        WHERE x.tenant_id = ?1 AND x.session_id = ?2 AND x.segment = ?5 AND x.depth = ?6) END
+        WHERE x.tenant_id = ?1 AND x.session_id = ?2 AND x.segment = ?5 AND x.depth = ?6) END,
+    EXISTS (SELECT 1 FROM grave g WHERE g.tenant_id = ?1 AND g.digest = ?10)
 FROM session s
 JOIN branch b ON b.tenant_id = s.tenant_id AND b.session_id = s.session_id AND b.name = ?3
 LEFT JOIN request q ON q.tenant_id = s.tenant_id AND q.principal = ?7 AND q.method = ?8 AND q.request_id = ?9
 WHERE s.tenant_id = ?1 AND s.session_id = ?2"""
 _judged = _columns(
-    *_KEYS, "branch", "opens_segment", "segment", "depth", "request_principal", "method", "request_id"
+    *_KEYS,
+    "branch",
+    "opens_segment",
+    "segment",
+    "depth",
+    "request_principal",
+    "method",
+    "request_id",
+    "grave",
 )
 _OPEN_SEGMENT = """
 INSERT INTO segment (tenant_id, session_id, segment, parent_segment, parent_depth) VALUES (?, ?, ?, ?, ?)"""
@@ -141,7 +150,10 @@ def _outcome(record: AppendRecord, found: Row | None) -> Outcome:
     """`found` is None where there is no such session or branch."""
     if found is None:
         return Absent()
-    _, state, archived, head, pending, version, create_time, fingerprint, answer, is_taken = found
+    _, state, archived, head, pending, version, create_time, fingerprint, answer, is_taken, is_buried = found
+    if is_buried:
+        # Told under the lock, and why.
+        return Absent()
     if fingerprint is not None:
         same = fingerprint == record.request.fingerprint
         return Replayed(answer_rows.answer(answer)) if same else Reused()

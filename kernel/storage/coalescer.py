@@ -33,6 +33,8 @@ class Coalescer:
         self._batches: set[asyncio.Task[None]] = set()
         # Sessions with a record in a batch that is under way.
         self._busy: set[tuple[str, str]] = set()
+        # Both so far: for statistics.
+        self.batches, self.records = 0, 0
         # When to look at the queue next; None when nothing waits for that.
         self._next: asyncio.Handle | None = None
 
@@ -70,6 +72,8 @@ class Coalescer:
             batch = self._take()
             if not batch:
                 return
+            self.batches += 1
+            self.records += len(batch)
             task = asyncio.create_task(self._commit(batch))
             self._batches.add(task)
             task.add_done_callback(self._ended)

@@ -4,12 +4,14 @@ from sqlalchemy import delete, select, update
 
 from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer_text
+from kernel.storage.audit_writes import AuditWrites
 from kernel.storage.prompt_writes import PromptWrites
 from kernel.storage.run_writes import RunWrites
 from kernel.storage.search_writes import SearchWrites
 from kernel.storage.staged_writes import StagedWrites
 from kernel.storage.state_writes import StateWrites
 from kernel.verbs.records import Answer, Erased, RunState, Session
+from kernel.verbs.sealer import seal_all
 
 # What refers to floors before them, floors before segments, all before the session.
 _OF_SESSION = (
@@ -30,7 +32,10 @@ _OF_SESSION = (
 )
 
 
-class ErasingWrites(StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites):
+class ErasingWrites(StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites, AuditWrites):
+    # Whether this transaction took words: they are to leave the files as well.
+    erased = False
+
     async def running_runs(self, session_id: str) -> list[str]:
         query = select(t.run.c.run_id).join(
             t.floor, (t.floor.c.tenant_id == t.run.c.tenant_id) & (t.floor.c.floor_id == t.run.c.floor_id)
@@ -42,7 +47,9 @@ class ErasingWrites(StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWr
         return [row["run_id"] for row in await self.all(query)]
 
     async def erase_session(self, session: Session, principal: str) -> tuple[Erased, ...]:
-        session_id = session.session_id
+        session_id, self.erased = session.session_id, True
+        # While the answers that are blanked below still say what was done.
+        await seal_all(self, self._tenant, words_of=session_id)
         taken = {"search_message": await self.erase_entries(session.project_id, session_id)}
         for table in _OF_SESSION:
             done = await self._run(delete(table).where(self.where(table, session_id=session_id)))

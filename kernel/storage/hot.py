@@ -16,6 +16,7 @@ from sqlalchemy.types import TypeEngine
 from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.tree.model import Branch, Floor, Page, StoredEffects, Usage
+from kernel.verbs.graves import grave_of
 from kernel.verbs.moves import COMMIT
 from kernel.verbs.pages import own_tokens
 from kernel.verbs.records import AppendRecord
@@ -33,6 +34,7 @@ _OTHERS: dict[str, Column[Any]] = {
     "fingerprint": t.request.c.fingerprint,
     "event_id": t.event.c.event_id,
     "payload": t.event.c.payload,
+    "grave": t.grave.c.digest,
 }
 TYPES: dict[str, TypeEngine[Any]] = {name: t.floor.c[name].type for name in FLOOR_NAMES} | {
     name: column.type for name, column in _OTHERS.items()
@@ -84,6 +86,7 @@ def values(record: AppendRecord) -> tuple[Any, ...]:
         request.fingerprint,
         record.event_id,
         payload(record),
+        grave_of(record.tenant_id, request.principal),
     )
 
 

@@ -17,6 +17,8 @@ from sqlalchemy import (
 
 from kernel.storage import rows
 from kernel.storage import tables as t
+from kernel.storage.access import AccessReads
+from kernel.storage.audit import AuditReads
 from kernel.storage.context_rows import ContextRowReads
 from kernel.storage.lookups import looked_up
 from kernel.storage.prefixes import PrefixReads
@@ -52,6 +54,8 @@ class PathReads(
     SearchReads,
     RunReads,
     StagedReads,
+    AuditReads,
+    AccessReads,
 ):
     def _chain(self, session_id: str, place: Place, first: int) -> CTE:
         """(segment, low, high): the path to `place`, walked up only as far as depth `first`."""

@@ -53,10 +53,16 @@ class ProjectReads(Scoped):
         return row and project(row)
 
     async def projects(
-        self, state: SessionState | None, after: tuple[datetime, str] | None, limit: int
+        self,
+        state: SessionState | None,
+        after: tuple[datetime, str] | None,
+        limit: int,
+        member: str | None = None,
     ) -> list[Project]:
         columns = t.project.c.create_time, t.project.c.project_id
         query = select(t.project).where(self.where(t.project))
+        if member is not None:
+            query = query.where(self.joined_by(t.project, member))
         if state is not None:
             query = query.where(t.project.c.state == state.value)
         if after is not None:

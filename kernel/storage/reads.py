@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, Table, and_, exists, func, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from kernel.errors import request_id_reused
@@ -13,6 +13,7 @@ from kernel.storage import tables as t
 from kernel.storage.answer_rows import answer
 from kernel.storage.types import Id, Time
 from kernel.tree.model import Branch, Floor, HeadMove, Page, Place
+from kernel.verbs.graves import buried, grave_of
 from kernel.verbs.records import Answer, PlacedEvent, Request, Session, SessionOrder
 from kernel.verbs.store import SessionFilter
 
@@ -35,6 +36,11 @@ class Scoped:
     def where(self, table: Table, **equals: object) -> ColumnElement[bool]:
         return and_(table.c.tenant_id == self._tenant, *(table.c[k] == v for k, v in equals.items()))
 
+    def joined_by(self, table: Table, principal: str) -> ColumnElement[bool]:
+        """Whether a row's project has the principal as a member."""
+        theirs = self.where(t.member, principal=principal)
+        return exists().where(theirs, t.member.c.project_id == table.c.project_id)
+
     async def all(self, query: Select[Any]) -> Sequence[Any]:
         found: Sequence[Any] = (await self._connection.execute(query)).mappings().all()
         return found
@@ -48,17 +54,16 @@ class Scoped:
 
 class Reads(Scoped):
     async def answer(self, request: Request) -> Answer | None:
-        row = await self.one(
-            select(t.request).where(
-                self.where(
-                    t.request,
-                    principal=request.principal,
-                    method=request.method,
-                    request_id=request.request_id,
-                )
-            )
-        )
-        if row is None:
+        key = {"principal": request.principal, "method": request.method, "request_id": request.request_id}
+        # One row, whether or not there is such a request: no second statement for the grave.
+        grave = self.where(t.grave, digest=grave_of(self._tenant, request.principal))
+        one = select(exists().where(grave).label("is_buried")).subquery("one")
+        asked = select(one.c.is_buried, t.request.c.fingerprint, t.request.c.answer)
+        row = await self.one(asked.select_from(one.outerjoin(t.request, self.where(t.request, **key))))
+        assert row is not None
+        if row["is_buried"]:
+            raise buried()
+        if row["fingerprint"] is None:
             return None
         if row["fingerprint"] != request.fingerprint:
             raise request_id_reused()
@@ -76,6 +81,8 @@ class Reads(Scoped):
         query = select(t.session).where(self.where(t.session))
         if where.project_id is not None:
             query = query.where(t.session.c.project_id == where.project_id)
+        if where.member is not None:
+            query = query.where(self.joined_by(t.session, where.member))
         if where.state is not None:
             query = query.where(t.session.c.state == where.state.value)
         if after is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from kernel.errors import DataLoss
 from kernel.prompt.config_text import config_from_text
 from kernel.storage import tables as t
-from kernel.tree.digest import effects_digest, fails_its_digest, page_digest
+from kernel.tree.digest import effects_hold, fails_its_digest, page_holds
 from kernel.tree.model import (
     Branch,
     Floor,
@@ -68,7 +68,7 @@ def _page(row: Row, prefix: str, slot: Slot, floor_id: str, *, check: bool = Tru
     if (
         check
         and blob is not None
-        and page_digest(slot, row[f"{prefix}partial"], blob) != row[f"{prefix}digest"]
+        and not page_holds(slot, row[f"{prefix}partial"], blob, row[f"{prefix}digest"])
     ):
         raise fails_its_digest(page_id)
     return Page(
@@ -122,7 +122,7 @@ def effects(row: Row, *, check: bool = True) -> StoredEffects | None:
     if digest is None:
         return None
     blob = row.get("effects")
-    if check and blob is not None and effects_digest(blob) != digest:
+    if check and blob is not None and not effects_hold(blob, digest):
         raise DataLoss("DIGEST_MISMATCH", "Stored effects fail their digest: run `stemma verify`.")
     facts = json.loads(row["effects_facts"])
     return StoredEffects(

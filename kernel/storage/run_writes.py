@@ -7,11 +7,11 @@ from sqlalchemy import select, update
 from kernel.storage import rows
 from kernel.storage import tables as t
 from kernel.storage.runs import call_values
-from kernel.storage.writes import Writes
+from kernel.storage.usage_writes import UsageWrites
 from kernel.verbs.records import Chunk, RecordedCall, Run
 
 
-class RunWrites(Writes):
+class RunWrites(UsageWrites):
     async def lock_run(self, run_id: str) -> Run | None:
         query = select(t.run).where(self.where(t.run, run_id=run_id))
         row = await self.one(query.with_for_update(key_share=True))
@@ -25,6 +25,9 @@ class RunWrites(Writes):
         # The log says so by itself, at any moment.
         del values["logged"]
         await self._run(update(t.run).where(self.where(t.run, run_id=run.run_id)).values(**values))
+        if self.metered and run.usage is not None and run.end_time is not None:
+            tokens = run.usage.tokens_in + run.usage.tokens_out
+            await self._count_tokens(run.run_id, tokens, run.end_time)
 
     async def insert_chunk(self, session_id: str, chunk: Chunk) -> None:
         values = {

@@ -1,6 +1,6 @@
 """Writing the index of words. Promises: `kernel.verbs.search_store`."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from sqlalchemy import Text, bindparam, delete, func, insert, select
@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from kernel.storage import tables as t
 from kernel.storage.search import FLOOR, PROJECT, SESSION, marked
 from kernel.storage.writes import Writes
+from kernel.tree.digest import ERASED
 from kernel.verbs.search_store import Indexed, IndexEntry
 
 
@@ -22,7 +23,12 @@ class SearchWrites(Writes):
         wanted = sorted({entry.session_id for entry in entries})
         query = select(t.session.c.session_id).where(self.where(t.session, project_id=project_id))
         alive = {row["session_id"] for row in await self.all(query.where(t.session.c.session_id.in_(wanted)))}
-        values = [self._values(project_id, entry) for entry in entries if entry.session_id in alive]
+        blank = await self._blank_pages_of({entry.floor_id for entry in entries})
+        values = [
+            self._values(project_id, entry)
+            for entry in entries
+            if entry.session_id in alive and entry.page_id not in blank
+        ]
         if not values:
             return
         statement = insert(t.search_message)
@@ -33,6 +39,15 @@ class SearchWrites(Writes):
                 {**{c.name: _bound(c.name, c.type) for c in several}, "words": words}
             )
         await self._run(statement, values)
+
+    async def _blank_pages_of(self, floor_ids: Set[str]) -> set[str]:
+        """Pages of floors whose words were erased since they were read."""
+        floor, found = t.floor.c, set()
+        for side in ("input", "output"):
+            query = select(floor[f"{side}_page_id"].label("page_id")).where(self.where(t.floor))
+            query = query.where(floor.floor_id.in_(sorted(floor_ids)), floor[f"{side}_source"] == ERASED)
+            found |= {row["page_id"] for row in await self.all(query)}
+        return found
 
     def _values(self, project_id: str, entry: IndexEntry) -> dict[str, Any]:
         marks = marked(PROJECT, project_id), marked(SESSION, entry.session_id)
@@ -51,9 +66,13 @@ class SearchWrites(Writes):
             "words": words,
         }
 
-    async def remove_entries(self, floor_ids: Sequence[str]) -> None:
+    async def remove_entries(self, floor_ids: Sequence[str], page_ids: Sequence[str] | None = None) -> int:
         some = self.has(*(marked(FLOOR, floor_id) for floor_id in floor_ids), every=False)
-        await self._run(delete(t.search_message).where(self.where(t.search_message), some))
+        gone = delete(t.search_message).where(self.where(t.search_message), some)
+        if page_ids is not None:
+            gone = gone.where(t.search_message.c.page_id.in_(page_ids))
+        done = await self._run(gone)
+        return int(done.rowcount)
 
     async def set_indexed(self, project_id: str, indexed: Indexed) -> None:
         values = {
@@ -67,10 +86,14 @@ class SearchWrites(Writes):
         key = ["tenant_id", "project_id"]
         await self._run(statement.on_conflict_do_update(index_elements=key, set_=values))
 
-    async def erase_entries(self, project_id: str, session_id: str) -> int:
-        """Waits until nobody indexes the project; -> how many entries of the session there were."""
+    async def lock_entries(self, project_id: str) -> None:
+        """Waits until nobody indexes the project."""
         if self._connection.dialect.name == "postgresql":
             await self.value(select(func.pg_advisory_xact_lock(*self._lock(project_id))))
+
+    async def erase_entries(self, project_id: str, session_id: str) -> int:
+        """Waits until nobody indexes the project; -> how many entries of the session there were."""
+        await self.lock_entries(project_id)
         where = self.where(t.search_message, session_id=session_id)
         done = await self._run(delete(t.search_message).where(where, self.has(marked(SESSION, session_id))))
         return int(done.rowcount)

@@ -167,6 +167,8 @@ class StagedReads(Scoped):
         }
         wanted = {name: value for name, value in equals.items() if value}
         query = select(*COLUMNS_WITHOUT_BODIES).where(self.where(t.staged_write, **wanted))
+        if where.member is not None:
+            query = query.where(self.joined_by(t.staged_write, where.member))
         order = columns.create_time, columns.staged_write_id
         if after is not None:
             last = tuple_(literal(after[0], Time), literal(after[1], Id))

@@ -10,10 +10,10 @@ from kernel.errors import StemmaError
 from kernel.storage import append_postgres, append_sqlite
 from kernel.storage.coalescer import Coalescer
 from kernel.storage.engine import HOT_WRITERS, Engines, SqliteThread
-from kernel.storage.erasure import ErasingWrites
 from kernel.storage.failures import Conflict, Retry, unavailable
 from kernel.storage.glances import SqlGlances
 from kernel.storage.paths import PathReads
+from kernel.storage.persons import PersonWrites
 from kernel.storage.run_log import SqlRunLog
 from kernel.storage.turns import Turns
 from kernel.verbs.path_store import PathSource
@@ -30,7 +30,7 @@ class SqlStore:
 
     # What a transaction can do; a service with tables of its own adds to them.
     reads: type[PathReads] = PathReads
-    writes: type[ErasingWrites] = ErasingWrites
+    writes: type[PersonWrites] = PersonWrites
 
     def __init__(self, engines: Engines, clock: Callable[[], datetime]) -> None:
         self._engines = engines
@@ -38,8 +38,12 @@ class SqlStore:
         self._tasks: set[asyncio.Task[Any]] = set()
         lanes = 1 if engines.dialect == "sqlite" else HOT_WRITERS
         self._coalescer = Coalescer(self._append_batch, lanes)
+        # Whether what models take is counted: only where somebody limits it.
+        self.metered = False
         # Called with the tenant once events of its feeds are durable.
         self.after_events: list[Callable[[str], None]] = []
+        # Called once words were erased, durably.
+        self.after_erasures: list[Callable[[], None]] = []
         # SQLite has one writing connection: wait for it here, in order, rather than in the pool.
         self._turns = Turns(everyone=engines.dialect == "sqlite")
         self.run_log = SqlRunLog(engines, self._turns)
@@ -68,6 +72,11 @@ class SqlStore:
         outcomes = [self._coalescer.append(record) for record in records]
         # `gather` would cost the one append more than the way through the coalescer.
         return [await outcomes[0]] if len(outcomes) == 1 else list(await asyncio.gather(*outcomes))
+
+    @property
+    def batches(self) -> tuple[int, int]:
+        """How many batches of appends there were, and how many turns they held."""
+        return self._coalescer.batches, self._coalescer.records
 
     async def _append_batch(self, records: Sequence[AppendRecord]) -> list[Outcome]:
         """One transaction for all of them. A key that is taken since the batch was judged (by a
@@ -114,10 +123,14 @@ class SqlStore:
     async def _once(self, tenant_id: str, work: Callable[[Any], Awaitable[T]]) -> T:
         async with self._engines.writing() as connection:
             tx = self.writes(connection, tenant_id, self._clock)
+            tx.metered = self.metered
             result = await work(tx)
             await tx.flush_events()
         for action in tx.committed:
             action()
+        if tx.erased:
+            for scrub in self.after_erasures:
+                scrub()
         if tx.emitted:
             self._tell({tenant_id})
         return result

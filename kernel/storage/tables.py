@@ -20,18 +20,22 @@ from sqlalchemy import (
     false,
 )
 
+from kernel.storage.audit_tables import audit_tables
 from kernel.storage.columns import big_column as _big
 from kernel.storage.columns import id_column as _id
 from kernel.storage.columns import int_column as _int
 from kernel.storage.columns import tenant_column as _tenant
 from kernel.storage.columns import text_column as _text
 from kernel.storage.columns import time_column as _time
+from kernel.storage.grave_tables import grave_table
 from kernel.storage.prompt_tables import prompt_tables
+from kernel.storage.request_tables import request_table
 from kernel.storage.run_tables import run_tables
 from kernel.storage.search_tables import search_tables
 from kernel.storage.staged_tables import staged_tables
 from kernel.storage.state_tables import state_tables
 from kernel.storage.types import Id, Time
+from kernel.storage.usage_tables import usage_table
 
 metadata = MetaData(
     naming_convention={
@@ -68,6 +72,7 @@ member = Table(
     _time("update_time"),
     PrimaryKeyConstraint("tenant_id", "project_id", "principal"),
     ForeignKeyConstraint(["tenant_id", "project_id"], ["project.tenant_id", "project.project_id"]),
+    Index("member_principal_ix", "tenant_id", "principal", "project_id"),
 )
 
 # Every version of a project's or a session's configuration and title, the current one too.
@@ -340,27 +345,7 @@ process = Table(
     PrimaryKeyConstraint("owner"),
 )
 
-request = Table(
-    "request",
-    metadata,
-    _tenant(),
-    Column("principal", String, nullable=False),
-    Column("method", String, nullable=False),
-    _id("request_id"),
-    Column("fingerprint", LargeBinary(32), nullable=False),
-    _text("answer"),
-    _time("create_time"),
-    # Where the answer holds somebody's words: the session that they are erased with.
-    _id("words_of", nullable=True),
-    PrimaryKeyConstraint("tenant_id", "principal", "method", "request_id"),
-)
-Index(
-    "request_words_ix",
-    request.c.tenant_id,
-    request.c.words_of,
-    sqlite_where=request.c.words_of.is_not(None),
-    postgresql_where=request.c.words_of.is_not(None),
-)
+request = request_table(metadata)
 
 feed = Table(
     "feed",
@@ -393,3 +378,6 @@ prompt, prompt_block = prompt_tables(metadata)
 state_copy, live_layer, live_value = state_tables(metadata)
 search_message, search_cursor = search_tables(metadata)
 staged_write = staged_tables(metadata)
+tenant_usage = usage_table(metadata)
+grave = grave_table(metadata)
+audit_entry, audit_head, audit_principal, audit_notice = audit_tables(metadata)

@@ -19,6 +19,7 @@ from kernel.storage.answer_rows import answer_text, words_of
 from kernel.storage.paths import PathReads
 from kernel.tree.model import Branch, Floor, FloorState, HeadMove, Page
 from kernel.tree.places import Chain
+from kernel.verbs.graves import buried, grave_of
 from kernel.verbs.records import Answer, ConfigVersion, Event, Request, Session
 
 _PENDING = (FloorState.OPEN.value, FloorState.GENERATING.value)
@@ -30,6 +31,8 @@ class Writes(PathReads):
         self._clock = clock
         self._events: dict[str, list[Event]] = defaultdict(list)
         self.committed: list[Callable[[], None]] = []
+        # Principals that had no grave in this transaction, and cannot get one before it is over.
+        self._alive: set[str] = set()
 
     def upsert(self, table: Any) -> Any:
         """An INSERT that can say what to do on a conflict, in this engine's words."""
@@ -207,7 +210,21 @@ class Writes(PathReads):
             )
         )
 
+    async def answer(self, request: Request) -> Answer | None:
+        found = await super().answer(request)
+        self._alive.add(request.principal)
+        return found
+
+    async def refuse_buried(self, principal: str) -> None:
+        if principal in self._alive:
+            return
+        grave = self.where(t.grave, digest=grave_of(self._tenant, principal))
+        if await self.value(select(t.grave.c.create_time).where(grave)):
+            raise buried()
+        self._alive.add(principal)
+
     async def record(self, request: Request, answer: Answer) -> None:
+        await self.refuse_buried(request.principal)
         await self._run(
             self._insert(
                 t.request,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from kernel.errors import DataLoss
-from kernel.tree.model import Floor, Page, Slot
+from kernel.tree.model import Floor, Page, Role, Slot
 
 ABSENT = bytes(32)
 ROOT_DIGEST = sha256(b"stemma.root.1").digest()
@@ -28,6 +28,29 @@ def page_digest(slot: Slot, partial: bool, blob: bytes) -> bytes:
 
 def effects_digest(blob: bytes) -> bytes:
     return sha256(b"stemma.effects.1" + blob).digest()
+
+
+# The `source` of what an erasure left in the place of words. Its digest stays that of the words, and so does
+# every digest below: the history goes on saying that it is the same one.
+ERASED = "erased"
+# The only bytes that an erased page has, by the role of its one hidden message without parts. No client can
+# write them. And how erased effects begin; no other effects do.
+ERASED_PAGES = {Role.USER: b"\x0a\x04\x18\x02\x30\x01", Role.ASSISTANT: b"\x0a\x04\x18\x03\x30\x01"}
+_ERASED_PAGES = frozenset(ERASED_PAGES.values())
+ERASED_EFFECTS = b'{"erased":true'
+
+
+def page_holds(slot: Slot, partial: bool, blob: bytes, digest: bytes | None) -> bool:
+    """Whether a page's bytes are those of its digest, or were erased."""
+    return page_digest(slot, partial, blob) == digest or is_erased(blob)
+
+
+def is_erased(blob: bytes) -> bool:
+    return blob in _ERASED_PAGES
+
+
+def effects_hold(blob: bytes, digest: bytes | None) -> bool:
+    return blob.startswith(ERASED_EFFECTS) or effects_digest(blob) == digest
 
 
 def floor_digest(parent: bytes, input: Page | None, output: Page | None, effects: bytes = ABSENT) -> bytes:

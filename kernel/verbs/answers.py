@@ -6,7 +6,7 @@ A fresh answer and a replayed one are both built here, from the same record, so 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from kernel.errors import NotFound
+from kernel.errors import Aborted, NotFound
 from kernel.tree.model import Branch, Floor, FloorState, Page
 from kernel.verbs.env import Env, ReadTx, Write, WriteTx, writable
 from kernel.verbs.records import Answer, ConfigVersion, Session
@@ -130,6 +130,14 @@ def _as_open(stored: Floor, versions: dict[str, Page], answer: Answer) -> Floor:
     )
 
 
+async def _of_project(work: Awaitable[Answer], session: Session) -> Answer:
+    try:
+        return await work
+    except Aborted as error:
+        error.project_id = session.project_id
+        raise
+
+
 Work = Callable[[WriteTx, Session], Awaitable[Answer]]
 
 
@@ -152,7 +160,7 @@ async def in_session(
         if session is None:
             raise NotFound("session")
         if answer is None:
-            answer = await work(tx, check(session))
+            answer = await _of_project(work(tx, check(session)), session)
             await tx.record(write.request, answer)
         return await answered(tx, answer)
 

@@ -17,11 +17,18 @@ MAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`roles` of the caller in the tenant: what the policies of a service go by."""
+    """`roles`: what the caller is where its request goes, and its scopes. `everywhere`: whether it is that in
+    the whole tenant, so that lists need not ask whose member it is."""
 
     tenant_id: str
     principal: str
     roles: frozenset[str] = frozenset()
+    everywhere: bool = True
+
+    @property
+    def member(self) -> str | None:
+        """Whose projects a list shows: those of this member; None for all of the tenant."""
+        return None if self.everywhere else self.principal
 
 
 @dataclass(frozen=True, slots=True)

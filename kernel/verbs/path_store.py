@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from kernel.tree.digest import fails_its_digest, page_digest
+from kernel.tree.digest import fails_its_digest, page_holds
 from kernel.tree.model import Floor, FloorOutline, MessageFacts, Place, Slot, Usage
 from kernel.tree.places import Chain, Link
 from kernel.tree.positions import Sibling
@@ -84,7 +84,7 @@ def bodies(found: ContextRows) -> dict[str, bytes]:
             blob = row[at + _BODY]
             if blob is not None:
                 page_id = found.text(row[at])
-                if page_digest(slot, bool(row[at + _PARTIAL]), blob) != row[at + _DIGEST]:
+                if not page_holds(slot, bool(row[at + _PARTIAL]), blob, row[at + _DIGEST]):
                     raise fails_its_digest(page_id)
                 read[page_id] = blob
     return read

@@ -128,6 +128,7 @@ async def _end_run(tx: WriteTx, env: Env, floor: Floor, end: RunState, reason: s
         for page_id, content in so_far.pages
         if (page := _partial(env, floor, page_id, content)) is not None
     ]
+    await tx.meter(floor, run.usage, sum(page.tokens for page in pages))
     return await keep_partials(tx, floor, pages, show=True)
 
 

@@ -12,9 +12,14 @@ class ProjectReads(Protocol):
     async def project(self, project_id: str) -> Project | None: ...
 
     async def projects(
-        self, state: SessionState | None, after: tuple[datetime, str] | None, limit: int
+        self,
+        state: SessionState | None,
+        after: tuple[datetime, str] | None,
+        limit: int,
+        member: str | None = None,
     ) -> list[Project]:
-        """Newest first, from below the (time, id) of the last one seen."""
+        """Newest first, from below the (time, id) of the last one seen; only those of a `member`, if one is
+        given."""
 
     async def member(self, project_id: str, principal: str) -> Member | None: ...
 

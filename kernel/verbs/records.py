@@ -83,6 +83,11 @@ class Erased:
     rows: int
 
 
+# What an erasure in a session adds to its count of forks: so every answer that is kept for a count is another
+# one afterwards, and the hot reads ask for nothing more.
+ERASURE = 2**40
+
+
 @dataclass(frozen=True, slots=True)
 class Tip:
     """The committed floor that a path ends at, with every number that decides what the path, the positions
@@ -99,6 +104,11 @@ class Tip:
     project_live_version: int
     # Whether any floor of the session has, or had, a second child in whatever state.
     forked: bool
+
+    @property
+    def erasures(self) -> int:
+        """How often words were erased in the session: what was kept of it before is not to be shown."""
+        return self.forks // ERASURE
 
 
 class SessionOrder(StrEnum):
@@ -262,6 +272,11 @@ class Answer:
     run_epoch: int = 0
     waits_for: str = ""
     waiting_calls: tuple[str, ...] = ()
+    # What the audit says of the write, where it is not one of the things above: `kind:id`, the project that
+    # it is in, and for whom it was done.
+    target: str = ""
+    project_id: str = ""
+    on_behalf_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from kernel.tree.model import Floor, Usage
 from kernel.verbs.records import Chunk, OwnedChunk, RecordedCall, Run, RunMark
 
 
@@ -30,6 +31,10 @@ class RunWrites(Protocol):
 
     async def update_run(self, run: Run) -> None:
         """All but `logged`, which the log sets."""
+
+    async def meter(self, floor: Floor, usage: Usage | None, written: int) -> None:
+        """For a run of that floor whose model was cut off: where tokens are limited and its `usage` is not
+        known, counts the path that it was sent and the tokens that it had written."""
 
     async def insert_chunk(self, session_id: str, chunk: Chunk) -> None:
         """As part of the transaction: for frames that belong to what it changes."""

@@ -82,7 +82,10 @@ class SearchWrites(Protocol):
     async def insert_entries(self, project_id: str, entries: Sequence[IndexEntry]) -> None:
         """Of sessions that still exist; the others are passed over."""
 
-    async def remove_entries(self, floor_ids: Sequence[str]) -> None:
-        """Those of some floors; at least one."""
+    async def lock_entries(self, project_id: str) -> None:
+        """Waits until nobody indexes the project, and lets nobody do so in this transaction."""
+
+    async def remove_entries(self, floor_ids: Sequence[str], page_ids: Sequence[str] | None = None) -> int:
+        """Those of some floors; at least one; or of these pages on them alone. -> how many there were"""
 
     async def set_indexed(self, project_id: str, indexed: Indexed) -> None: ...

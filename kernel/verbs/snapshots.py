@@ -14,7 +14,7 @@ from kernel.prompt.config_text import config_text
 from kernel.state.model import MemoryItem, State, Value
 from kernel.state.text import state_text
 from kernel.strict_json import dumps
-from kernel.tree.digest import ABSENT, ROOT_DIGEST, effects_digest, page_digest, sealed_digest
+from kernel.tree.digest import ABSENT, ROOT_DIGEST, effects_hold, page_holds, sealed_digest
 from kernel.tree.model import Floor, Page
 from kernel.verbs.state_store import LiveLayer
 
@@ -134,7 +134,7 @@ class PathCheck:
         """DATA_LOSS for what does not say what its digests say, or does not follow the floor before."""
         for page in floor.pages:
             _check_page(page)
-        if floor.effects is not None and effects_digest(floor.effects.blob) != floor.effects.digest:
+        if floor.effects is not None and not effects_hold(floor.effects.blob, floor.effects.digest):
             raise mismatch()
         self._count += 1
         if floor.place.depth != self._count or sealed_digest(self._above, floor) != floor.digest:
@@ -150,7 +150,7 @@ class PathCheck:
 
 
 def _check_page(page: Page) -> None:
-    if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+    if not page_holds(page.slot, page.partial, page.content.blob, page.digest):
         raise mismatch()
 
 

@@ -104,13 +104,15 @@ class StagedWrite:
 
 @dataclass(frozen=True, slots=True)
 class StagedFilter:
-    """`project_id` with the project's sessions; `staged_by` a principal."""
+    """`project_id` with the project's sessions; `staged_by` a principal; `member`: only those for
+    projects that this principal is a member of."""
 
     project_id: str = ""
     session_id: str = ""
     state: StagedState | None = None
     draft_id: str = ""
     staged_by: str = ""
+    member: str | None = None
 
 
 class StagedReads(Protocol):

@@ -14,6 +14,9 @@ from typing import Protocol, TypeVar
 from kernel.tree.model import Branch, Floor, FloorOutline, HeadMove, Page, Place
 from kernel.tree.places import Chain, Segment
 from kernel.tree.positions import Sibling
+from kernel.verbs.access import AccessReads
+from kernel.verbs.audit_store import AuditReads, AuditWrites
+from kernel.verbs.erasure_store import ErasureWrites
 from kernel.verbs.path_store import PathSource
 from kernel.verbs.prefix_store import PrefixReads
 from kernel.verbs.project_store import ProjectReads, ProjectWrites
@@ -39,12 +42,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SessionFilter:
+    """`member`: only those of projects that this principal is a member of."""
+
     project_id: str | None = None
     state: SessionState | None = None
     order: SessionOrder = SessionOrder.LAST_ACTIVITY
+    member: str | None = None
 
 
 class ReadTx(
+    AccessReads,
     PathSource,
     ProjectReads,
     StateReads,
@@ -53,6 +60,7 @@ class ReadTx(
     SearchReads,
     RunReads,
     StagedReads,
+    AuditReads,
     Protocol,
 ):
     """One consistent snapshot."""
@@ -151,7 +159,16 @@ class ReadTx(
 
 
 class WriteTx(
-    ReadTx, ProjectWrites, StateWrites, PromptWrites, SearchWrites, RunWrites, StagedWrites, Protocol
+    ReadTx,
+    ProjectWrites,
+    StateWrites,
+    PromptWrites,
+    SearchWrites,
+    RunWrites,
+    StagedWrites,
+    AuditWrites,
+    ErasureWrites,
+    Protocol,
 ):
     """All of it, or nothing. Events get their positions as the last thing before the commit."""
 

@@ -4,7 +4,7 @@ anew, and nothing else."""
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kernel.tree.digest import ROOT_DIGEST, page_digest, sealed_digest
+from kernel.tree.digest import ROOT_DIGEST, page_holds, sealed_digest
 from kernel.tree.model import Floor, FloorState, HeadMove, Page, Place
 from kernel.tree.places import Segment
 from kernel.verbs.env import Caller, Env, ReadTx, WriteTx, known_session
@@ -72,10 +72,15 @@ async def verify_session(env: Env, caller: Caller, session_id: str, *, repair: b
     async def attempt(tx: WriteTx) -> Verified:
         await tx.lock_session(session_id)
         session = await known_session(tx, session_id)
-        problems, seen, stored_tokens = await _verified(tx, session)
-        return Verified(problems, await _repaired(tx, session, seen, stored_tokens))
+        return await repaired_in(tx, session)
 
     return await env.store.write(caller.tenant_id, attempt, session_id)
+
+
+async def repaired_in(tx: WriteTx, session: Session) -> Verified:
+    """What disagreed in a locked session, and is written anew."""
+    problems, seen, stored_tokens = await _verified(tx, session)
+    return Verified(problems, await _repaired(tx, session, seen, stored_tokens))
 
 
 async def _verified(tx: ReadTx, session: Session) -> tuple[list[Problem], _Seen, int]:
@@ -154,7 +159,7 @@ def _derived_of(floor: Floor, folded: Folded) -> Floor:
 
 
 def _check_page(floor: Floor, page: Page) -> Iterator[Problem]:
-    if page_digest(page.slot, page.partial, page.content.blob) != page.digest:
+    if not page_holds(page.slot, page.partial, page.content.blob, page.digest):
         yield Problem("page_digest", "The page's bytes fail their digest.", floor.floor_id, page.page_id)
     if sum(fact.tokens for fact in page.content.facts) != page.tokens:
         yield Problem(

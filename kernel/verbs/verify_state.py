@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from kernel.state.fold import UnknownMemory
 from kernel.state.limits import COPY_EVERY
 from kernel.state.text import state_from
-from kernel.tree.digest import effects_digest
+from kernel.tree.digest import effects_hold
 from kernel.tree.model import NO_STATE, Floor
 from kernel.verbs.folding import Folded, slim
 
@@ -33,7 +33,7 @@ class StateCheck:
         if floor.effects is None:
             return _judged(parent.below(floor), floor)
         stored = self.copies.pop(floor.floor_id, None)
-        if effects_digest(floor.effects.blob) != floor.effects.digest:
+        if not effects_hold(floor.effects.blob, floor.effects.digest):
             return self._uncertain(floor, stored), [_DIGEST]
         found = parent.below(floor)
         if stored is None and found.floor.mark.debt < COPY_EVERY:

@@ -46,11 +46,12 @@ class PathReader:
         """
         if last < first:
             return []
-        chain = self._cache.chain(tenant_id, session_id, tip.place, first - 1)
+        kept_as = _kept_as(session_id, tip)
+        chain = self._cache.chain(tenant_id, kept_as, tip.place, first - 1)
         if chain is None:
             chain = await source.chain(session_id, tip.place) if tip.forked else [Link(0, 0, tip.place.depth)]
-            self._cache.learn(tenant_id, session_id, chain)
-        pieces = await self._pieces(source, tenant_id, session_id, chain, first, last)
+            self._cache.learn(tenant_id, kept_as, chain)
+        pieces = await self._pieces(source, tenant_id, session_id, kept_as, chain, first, last)
         if pieces is None:
             return None
         at_forks: Mapping[str, bytes] = {}
@@ -84,13 +85,21 @@ class PathReader:
         first, last = floors[0].place.depth, floors[-1].place.depth
         chain = await tx.chain(session_id, tip.place)
         at_forks = await self._at_forks(tx, session_id, chain, first, last)
-        made = self._kept(tenant_id, session_id, self._shown(floors, await before(tx, floors[0])))
+        shown = self._shown(floors, await before(tx, floors[0]))
+        made = self._kept(tenant_id, _kept_as(session_id, tip), shown)
         return [_positioned(piece, tip, at_forks) for piece in made]
 
     async def _pieces(
-        self, source: PathSource, tenant_id: str, session_id: str, chain: Chain, first: int, last: int
+        self,
+        source: PathSource,
+        tenant_id: str,
+        session_id: str,
+        kept_as: str,
+        chain: Chain,
+        first: int,
+        last: int,
     ) -> list[Piece] | None:
-        found = list(self._cache.find(tenant_id, session_id, clipped(chain, first, last)))
+        found = list(self._cache.find(tenant_id, kept_as, clipped(chain, first, last)))
         kept = [one for one in found if isinstance(one, Piece)]
         missing = [one for one in found if isinstance(one, Link)]
         if not missing:
@@ -99,7 +108,7 @@ class PathReader:
         floors = await self._rows(source, session_id, chain, first, last)
         if floors is None:
             return None
-        made = self._kept(tenant_id, session_id, floors)
+        made = self._kept(tenant_id, kept_as, floors)
         return [p for p in kept if p.last < first] + made + [p for p in kept if p.first > last]
 
     async def _rows(
@@ -154,6 +163,11 @@ class PathReader:
             for group in groups.values()
             for floor_id, position in positions(group).items()
         }
+
+
+def _kept_as(session_id: str, tip: Tip) -> str:
+    """The session's name in the cache: another one after each erasure in it."""
+    return session_id if tip.erasures == 0 else f"{session_id}/{tip.erasures}"
 
 
 def _positioned(piece: Piece, tip: Tip, at_forks: Mapping[str, bytes]) -> Positioned:

@@ -8,7 +8,7 @@ from stemma.kernel.v1 import floor_pb2, message_pb2
 
 from kernel.generation.registry import Providers
 from kernel.prompt.config import Config
-from kernel.rpc.call import Call
+from kernel.rpc.call import TENANT_ROLES, Call
 from kernel.rpc.checks import branch_name, enum_field, page_size, request_id, uuid_field
 from kernel.rpc.fingerprint import fingerprint
 from kernel.rpc.messages import check_messages
@@ -25,7 +25,10 @@ ABANDON = floor_pb2.ON_PENDING_ABANDON
 
 
 def caller_of(call: Call) -> Caller:
-    return Caller(call.identity.tenant_id, call.identity.principal, call.identity.roles)
+    who = call.identity
+    return Caller(
+        who.tenant_id, who.principal, who.roles | call.granted, not who.roles.isdisjoint(TENANT_ROLES)
+    )
 
 
 def write_of(request: Any, call: Call) -> Write:

@@ -8,7 +8,7 @@ from stemma.kernel.v1 import snapshot_pb2 as pb
 
 from kernel.state.text import effects_from, state_from, state_text
 from kernel.tree.blob import split_bodies
-from kernel.tree.digest import effects_digest
+from kernel.tree.digest import ERASED_EFFECTS, effects_digest
 from kernel.tree.model import (
     Floor,
     FloorState,
@@ -212,14 +212,19 @@ def _page(page: pb.StoredPage, slot: Slot) -> Page:
 def _effects_pb(effects: StoredEffects | None) -> pb.StoredEffects | None:
     if effects is None:
         return None
-    return pb.StoredEffects(text=effects.blob, source=effects.source, covered_floor_ids=effects.covers)
+    return pb.StoredEffects(
+        text=effects.blob, source=effects.source, covered_floor_ids=effects.covers, digest=effects.digest
+    )
 
 
 def _effects(effects: pb.StoredEffects) -> StoredEffects:
     found = effects_from(effects.text)
     counts = len(found.variables), len(found.memory), len(found.slots)
     covers = tuple(effects.covered_floor_ids)
-    return StoredEffects(effects.text, effects_digest(effects.text), effects.source, counts, covers)
+    # What was erased keeps the digest that the floor's covers.
+    erased = effects.text.startswith(ERASED_EFFECTS)
+    digest = effects.digest if erased else effects_digest(effects.text)
+    return StoredEffects(effects.text, digest, effects.source, counts, covers)
 
 
 def _live_pb(layer: LiveLayer) -> pb.LiveValues:

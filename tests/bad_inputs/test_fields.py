@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGED = tuple(name for name in RPCS if "page_token" in fields_of(name))
 # What the world holds only one of.
-ONE_ONLY = {"ListProjects", "ListProjectMembers", "ListConfigVersions"}
+ONE_ONLY = {"ListProjects", "ListProjectMembers", "ListConfigVersions", "ListApiKeys"}
 MARKS = "ABCwxyz0189-_"
 
 

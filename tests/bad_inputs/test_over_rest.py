@@ -16,6 +16,7 @@ from tests.bad_inputs.test_ids import BAD_IDS
 from tests.bad_inputs.world import ON_SQLITE_ONLY, World, fields_of, unknown
 from tests.gateway.harness import serve_gateway
 from tests.gateway.raw_http import Connection, get, request, send
+from tests.support.client import writes
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), ON_SQLITE_ONLY]
 
@@ -97,7 +98,7 @@ async def test_bad_input_19_unknown_ids_in_the_path(world: World, base_url: str)
 
 async def test_bad_input_20_and_21_request_ids(world: World, base_url: str) -> None:
     for binding in BINDINGS:
-        if "request_id" not in fields_of(binding.name):
+        if not writes(binding.name):
             continue
         target, body = parts(world, binding)
         fields = json.loads(body) if binding.body else {}

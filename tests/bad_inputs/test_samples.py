@@ -21,7 +21,7 @@ LAST = ("DeleteBranch", "ArchiveSession", "RestoreSession", "DeleteSession")
 
 
 def test_every_rpc_has_a_sample() -> None:
-    places = Places(*(["0193a1b2-0000-7000-8000-000000000001"] * 13))
+    places = Places(*(["0193a1b2-0000-7000-8000-000000000001"] * 14))
     assert set(samples(places)) == set(RPCS)
 
 

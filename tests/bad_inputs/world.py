@@ -22,7 +22,7 @@ from stemma.kernel.v1 import floor_pb2
 from kernel.storage import tables
 from tests.rpc.plumbing import Answer
 from tests.rpc.plumbing import Client as RawClient
-from tests.support.client import METHODS, Client, assistant, request_for, user
+from tests.support.client import METHODS, Client, assistant, request_for, user, writes
 from tests.support.service import RunningService, running_service
 
 TIMEOUT = 30.0
@@ -30,7 +30,7 @@ TIMEOUT = 30.0
 RPCS = tuple(name for name, method in METHODS.items() if not method.client_streaming)
 # With auth off, whose a credential is needs no look.
 ASKING = tuple(name for name in RPCS if name != "Introspect")
-WRITES = tuple(name for name in RPCS if "request_id" in METHODS[name].input_type.fields_by_name)
+WRITES = tuple(filter(writes, RPCS))
 
 # For tests of what never gets as far as the database.
 ON_SQLITE_ONLY = pytest.mark.parametrize("world_url", ["sqlite"], indirect=True, scope="session")
@@ -70,6 +70,7 @@ class Places:
     other_session: str
     other_floor: str
     staged: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class World:
         """Every row of every table, but the leases that processes renew. What follows later is there."""
         found = {}
         await self.service.service.following.indexer.caught_up()
+        await self.service.service.sealer.flush("local")
         async with self.service.service.store._engines.reading() as connection:
             for table in tables.metadata.sorted_tables:
                 if table is not tables.process:
@@ -177,6 +179,8 @@ def _of_state_and_events(at: Places) -> dict[str, dict[str, Any]]:
     here = {"session_id": at.session}
     return {
         "VerifySession": here,
+        "ErasePrincipal": {"principal": "somebody who left"},
+        "ListAuditEntries": {},
         "GetState": here,
         "WriteState": {**here, "variables": [{"key": "mood", "value_json": "1"}]},
         "ListMemory": here,
@@ -194,6 +198,9 @@ def _of_the_ledger(at: Places) -> dict[str, dict[str, Any]]:
     return {
         "GetSnapshot": {"session_id": at.session},
         "Introspect": {},
+        "CreateApiKey": {"principal": "somebody", "scopes": ["admin"]},
+        "RevokeApiKey": {"api_key_id": at.key},
+        "ListApiKeys": {},
         "StageWrite": {
             "target": {"session_id": at.session, "placement": "PLACEMENT_NEXT_FLOOR"},
             "parts": [page],
@@ -208,15 +215,15 @@ def _of_the_ledger(at: Places) -> dict[str, dict[str, Any]]:
 
 
 @asynccontextmanager
-async def a_world(database_url: str) -> AsyncIterator[World]:
-    async with running_service(database_url) as service:
+async def a_world(database_url: str, **settings: Any) -> AsyncIterator[World]:
+    async with running_service(database_url, **settings) as service:
         options = [("grpc.max_receive_message_length", -1), ("grpc.enable_retries", 0)]
         async with grpc.aio.insecure_channel(service.address, options=options) as channel:
-            places = await _places(Client(channel))
+            places = await places_of(Client(channel))
             yield World(service, RawClient(channel), places)
 
 
-async def _places(client: Client) -> Places:
+async def places_of(client: Client) -> Places:
     created = await client.call("CreateSession", title="one")
     session = created.session.session_id
 
@@ -259,6 +266,7 @@ async def _places(client: Client) -> Places:
         other_session=other,
         other_floor=(await append(other, "elsewhere")).floor_id,
         staged=staged.staged_write.staged_write_id,
+        key=(await client.call("CreateApiKey", principal="somebody")).api_key.api_key_id,
     )
 
 

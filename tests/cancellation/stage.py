@@ -18,7 +18,9 @@ from stemma.kernel.v1 import message_pb2
 from conversation_service.rpc.admin import Admin
 from conversation_service.rpc.configs import Projects
 from conversation_service.rpc.floor_writes import FloorWrites
+from conversation_service.rpc.key_verifier import KeyVerifier
 from conversation_service.rpc.sessions import Sessions
+from conversation_service.storage.keys import SqlKeyIndex
 from kernel.rpc.call import Call, Identity
 from kernel.rpc.exchange import encode
 from kernel.rpc.registry import snake_case
@@ -33,8 +35,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TEMPLATE = "template"
 # Tenants that are made together.
 _AT_ONCE = 32
-# What follows the feed (the index of words) is written by itself, later.
-TABLES = [t for t in metadata.sorted_tables if "tenant_id" in t.c and not t.name.startswith("search_")]
+# What follows the feed and the requests (the index of words, the audit) is written by itself, later.
+_LATER = ("search_", "audit_")
+TABLES = [t for t in metadata.sorted_tables if "tenant_id" in t.c and not t.name.startswith(_LATER)]
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -68,7 +71,7 @@ class Stage:
             FloorWrites(env),
             Sessions(env, providers, tokens),
             Projects(env, providers, tokens),
-            Admin(env),
+            Admin(env, KeyVerifier(SqlKeyIndex(self.engines), env.clock)),
         )
         handler = next(h for s in servicers if (h := getattr(s, snake_case(name), None)))
         identity = Identity(tenant, "somebody", frozenset({"owner"}))
@@ -87,7 +90,9 @@ class Stage:
             kept = {table: (await connection.execute(_of(table))).mappings().all() for table in TABLES}
         async with self.engines.writing() as connection:
             for table, found in kept.items():
-                copies = [{**row, "tenant_id": name} for name in names for row in found]
+                # Of copies there is nothing to be audited.
+                changed = {"audited": True} if table.name == "request" else {}
+                copies = [{**row, **changed, "tenant_id": name} for name in names for row in found]
                 if copies:
                     await connection.execute(insert(table), copies)
 
@@ -103,7 +108,8 @@ class Stage:
 
 
 def _of(table: Any, tenant: str = TEMPLATE) -> Any:
-    return select(table).where(table.c.tenant_id == tenant).order_by(*table.primary_key)
+    columns = [column for column in table.c if column.name != "audited"]
+    return select(*columns).where(table.c.tenant_id == tenant).order_by(*table.primary_key)
 
 
 @asynccontextmanager

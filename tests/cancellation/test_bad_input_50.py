@@ -20,6 +20,7 @@ ORDER = (
     *("AddPage", "ActivatePage", "CommitFloor", "CreateBranch", "MergeBranch", "DeleteBranch", "ForkSession"),
     *("CreateSession", "UpdateSession", "ArchiveSession", "RestoreSession", "DeleteSession"),
     *("CreateProject", "UpdateProject", "SetProjectMember", "RemoveProjectMember", "RestoreConfigVersion"),
+    *("CreateApiKey", "RevokeApiKey"),
     *("ArchiveProject", "RestoreProject"),
     *("StageWrite", "WithdrawStagedWrite"),
 )
@@ -28,6 +29,8 @@ ORDER = (
 OTHERWISE = {"Respond", "CancelRun", "AbandonFloor", "SubmitToolResults"}
 # The entry is decided once, by the call above: these end in the same statement.
 OTHERWISE |= {"RejectStagedWrite", "AcceptStagedWrite"}
+# It is many writes, and goes on when it is asked again: tests/erasure.
+OTHERWISE |= {"ErasePrincipal"}
 
 
 @asynccontextmanager

@@ -33,6 +33,7 @@ _RUNS = "ends a floor that a model writes: tests/runs"
 _ALONE = "after a batch that raised: tests/conformance/test_append.py"
 _STOPS = "when the service stops, after its last call"
 _AT_ONCE = "never waits: the driver is asked for nothing"
+_GRAVES = "of writes that looked no request up before, where it was asked then: tests/erasure"
 _OPENS = "waits only when a connection is opened: tests/conformance/test_driver_pool.py"
 
 # An await, or a function with all of its awaits.
@@ -71,6 +72,8 @@ ELSEWHERE = {
         "of several records: tests/conformance/test_append.py"
     ),
     "kernel/storage/store.py:SqlStore.idle": _STOPS,
+    "kernel/storage/writes.py:Writes.refuse_buried": _GRAVES,
+    "kernel/storage/writes.py:Writes.record: await self.refuse_buried(request.principal)": _GRAVES,
     "kernel/storage/store.py:SqlStore.glances": _READS,
 }
 

@@ -34,8 +34,8 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxied(target: str) -> AsyncIterator[Proxy]:
-    proxy = Proxy(target)
+async def proxied(target: str, kind: type[Proxy] = Proxy) -> AsyncIterator[Proxy]:
+    proxy = kind(target)
     server = await asyncio.start_server(proxy.connected, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
     proxy.address = f"{host}:{port}"

@@ -33,6 +33,7 @@ class FakeService:
         time = grpc_testing.strict_real_time()
         self.channel = grpc_testing.channel([RUNS, SESSIONS], time)
         self.client = Client(self.channel, "here:1")
+        self.client.silence = 0.0
         self.reachable = True
         self.client.wait_until_reachable = lambda seconds: self.reachable  # type: ignore[method-assign]
         self._pool = ThreadPoolExecutor(1)
@@ -105,6 +106,26 @@ def test_what_is_no_stemma_is_told_apart(fake: FakeService, code: grpc.StatusCod
     assert error.message.startswith(told)
     assert "library" not in error.message
     assert not error.reached
+
+
+def test_a_service_that_is_busy_is_asked_again_with_the_same_request(fake: FakeService) -> None:
+    waiting = fake.do(fake.client.cancel_run, "run")
+    info = error_details_pb2.ErrorInfo(reason="OVERLOADED", domain="stemma")
+    retry = error_details_pb2.RetryInfo(retry_delay={"nanos": 1_000_000})
+    _, first, busy = fake.channel.take_unary_unary(CANCEL)
+    busy.terminate(None, status_trailers(8, "…", info, retry), grpc.StatusCode.RESOURCE_EXHAUSTED, "")
+    _, again, rpc = fake.channel.take_unary_unary(CANCEL)
+    assert again == first
+    assert first.request_id
+    rpc.terminate(run_service_pb2.CancelRunResponse(run={"run_id": "run"}), (), grpc.StatusCode.OK, "")
+    assert waiting.result(SECONDS).run.run_id == "run"
+
+
+def test_a_service_that_stays_busy_is_told_of(fake: FakeService) -> None:
+    fake.client.patience = 0.0
+    info = error_details_pb2.ErrorInfo(reason="UNAVAILABLE", domain="stemma")
+    error = refused(fake, grpc.StatusCode.UNAVAILABLE, status_trailers(14, "It stops.", info), "unused")
+    assert error.message == "It stops. (UNAVAILABLE)"
 
 
 # A run over a connection that breaks.

@@ -107,11 +107,15 @@ def test_what_is_set_reaches_the_services_and_what_is_not_is_quiet() -> None:
     assert quiet["STEMMA_LOG_LEVEL"] == "WARNING"
     assert quiet["STEMMA_AUTH"] == "off"
     assert for_services({}, provider="scripted", verbose=True)["STEMMA_LOG_LEVEL"] == "INFO"
-    chosen = {"STEMMA_LOG_LEVEL": "ERROR", "STEMMA_LOG_FORMAT": "json", "STEMMA_HTTP": "0.0.0.0:8080"}
+    chosen = {"STEMMA_LOG_LEVEL": "ERROR", "STEMMA_LOG_FORMAT": "json", "STEMMA_SERVICE_KEY": "stk_ours"}
+    chosen |= {"STEMMA_HTTP": "0.0.0.0:8080", "STEMMA_API_KEY": "of whoever starts it"}
     told = for_services(chosen, provider="openai", verbose=True)
+    del chosen["STEMMA_API_KEY"]
     assert told.items() >= chosen.items()
     assert told["STEMMA_PROVIDER"] == "openai"
-    assert "STEMMA_AUTH" not in told
+    # Others reach one of them: all of them ask who calls.
+    assert told["STEMMA_AUTH"] == "on"
+    assert "STEMMA_API_KEY" not in told
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ async def test_a_busy_port_is_one_clear_sentence(tmp_path: Path, variable: str) 
 
 
 async def test_what_a_service_refuses_is_said_and_nothing_stays(tmp_path: Path) -> None:
-    async with up(settings(tmp_path, STEMMA_HTTP="0.0.0.0:0")) as program:
+    async with up(settings(tmp_path, STEMMA_HTTP="0.0.0.0:0", STEMMA_AUTH="off")) as program:
         await program.line("^conversation_service listening on ")
         assert await program.wait() == 1
         assert program.lines[-1] == "error: gateway did not start; what it said about that is above."

@@ -8,7 +8,7 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import floor_service_pb2, session_service_pb2
 from stemma_client import errors
-from stemma_client.requests import with_request_id
+from stemma_client.requests import FeedPlace, Times, with_request_id
 from stemma_client.retries import Retries
 
 CODES = grpc.StatusCode
@@ -107,3 +107,18 @@ def test_a_request_gets_an_id_when_it_needs_one() -> None:
     assert with_request_id(sent) is sent
     read = session_service_pb2.GetSessionRequest(session_id="s")
     assert with_request_id(read) is read
+
+
+def test_a_watcher_waits_for_a_service_that_was_there_until_now() -> None:
+    """A quiet feed is no service that is away: its patience begins when the connection breaks."""
+    now = [0.0]
+    times, place = Times(lambda: now[0], 300.0), FeedPlace("default", 0)
+    gone = errors.error_of(Refused(CODES.UNAVAILABLE))
+    place.seconds(times)
+    now[0] = 3_000.0
+    assert not place.goes_on(gone, times)
+    assert times.left() == 300.0
+    place.seconds(times)
+    now[0] = 3_001.0
+    assert not place.goes_on(gone, times)
+    assert times.left() == 299.0

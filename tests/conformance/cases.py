@@ -16,6 +16,8 @@ from kernel.verbs.records import Answer, Request, Run
 from kernel.verbs.staged_store import StagedWrite
 from kernel.verbs.store import ReadTx, SessionFilter, WriteTx
 from tests.conformance import prompts
+from tests.conformance.audit_cases import AUDIT_READS, AUDIT_WRITES, insert_audit
+from tests.conformance.erasure_cases import ERASURE_WRITES, LOOKS
 from tests.conformance.project_cases import PROJECT_READS, PROJECT_WRITES, member
 from tests.conformance.run_cases import RUN_READS, RUN_WRITES, insert_log
 from tests.conformance.search_cases import SEARCH_READS, SEARCH_WRITES, insert_index
@@ -82,6 +84,7 @@ async def furnished(store: SqlStore, tenant: str | None = None, mark: str = "mar
         await insert_state(tx, first.session_id, first.floor_id, mark)
         for one in staged:
             await tx.insert_staged_write(one)
+        await insert_audit(tx, world)
 
     await world.write(work)
     # The index follows the feed, whose row it refers to.
@@ -141,6 +144,7 @@ READS: dict[str, Read] = {
     **SEARCH_READS,
     **STATE_READS,
     **STAGED_READS,
+    **AUDIT_READS,
 }
 
 # Questions with an answer even where there is nothing: asked only of sessions that exist.
@@ -191,21 +195,26 @@ WRITES: dict[str, Write] = {
     "insert_prompt": lambda tx, on: tx.insert_prompt(prompts.record(on.world, on.first, "another")),
     "record": lambda tx, on: tx.record(on.world.request(), Answer(on.session_id)),
     "emit": _emit,
+    # Nobody limits anything here; what it writes else: tests/limits.
+    "meter": lambda tx, on: tx.meter(on.pending, None, 5),
     "after_commit": _after_commit,
     **PROJECT_WRITES,
     **RUN_WRITES,
     **SEARCH_WRITES,
     **STATE_WRITES,
     **STAGED_WRITES,
+    **AUDIT_WRITES,
+    **ERASURE_WRITES,
 }
 
 # Writes that leave no row by themselves.
-WITHOUT_ROWS = {"after_commit", "running_runs"} | {
-    f"lock_{what}" for what in ("index", "session", "project", "live", "run", "staged_write")
+WITHOUT_ROWS = {"after_commit", "running_runs", "unsealed", "meter", *LOOKS} | {
+    f"lock_{what}"
+    for what in ("index", "entries", "session", "project", "live", "run", "staged_write", "audit_head")
 }
 
 # What takes rows away that other cases need.
-_LAST = ("delete_branch", "erase_session")
+_LAST = ("blank_in", "delete_branch", "erase_entries_of", "erase_rest", "erase_session")
 
 
 def writes_in_order() -> list[tuple[str, Write]]:

@@ -32,6 +32,8 @@ PROJECT_READS: dict[str, Read] = {
     "config_versions": lambda tx, on: tx.config_versions(on.session_id, None, 100),
     "pending_branches": lambda tx, on: tx.pending_branches(on.session_id),
     "pending_sessions": lambda tx, on: tx.pending_sessions(on.project_id),
+    "role_at": lambda tx, on: tx.role_at("session", on.session_id, MEMBER),
+    "projects_of": lambda tx, on: tx.projects_of(MEMBER, 100),
     "versions": lambda tx, on: tx.versions(on.session_id),
 }
 

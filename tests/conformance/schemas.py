@@ -7,8 +7,8 @@ from typing import Any
 
 import asyncpg
 
+from conversation_service.storage.tables import metadata
 from kernel.storage.engine import Engines
-from kernel.storage.tables import metadata
 
 Schema = dict[str, Any]
 

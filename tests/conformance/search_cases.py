@@ -35,6 +35,7 @@ SEARCH_READS: dict[str, Read] = {
 SEARCH_WRITES: dict[str, Write] = {
     "lock_index": lambda tx, on: tx.lock_index(on.project_id),
     "insert_entries": lambda tx, on: tx.insert_entries(on.project_id, [entry(on.second, "word")]),
+    "lock_entries": lambda tx, on: tx.lock_entries(on.project_id),
     "remove_entries": lambda tx, on: tx.remove_entries([on.first.floor_id]),
     "set_indexed": lambda tx, on: tx.set_indexed(on.project_id, Indexed(2)),
 }

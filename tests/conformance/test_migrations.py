@@ -15,10 +15,10 @@ import asyncpg
 import pytest
 
 from conversation_service.migrate import SCRIPTS, migrate
+from conversation_service.storage.tables import metadata
 from kernel.errors import FailedPrecondition
 from kernel.storage.engine import Engines
 from kernel.storage.migrate import _ADVISORY_LOCK
-from kernel.storage.tables import metadata
 from tests.conformance.schemas import create_all, execute, schema
 from tests.conftest import DatabaseFactory
 

@@ -33,7 +33,7 @@ def blocks(document: str) -> list[tuple[str, str]]:
 
 
 @asynccontextmanager
-async def started(folder: Path) -> AsyncIterator[Running]:
+async def started(folder: Path, **settings: str) -> AsyncIterator[Running]:
     env = {
         "STEMMA_HTTP": "127.0.0.1:0",
         "STEMMA_CONVERSATION": "127.0.0.1:0",
@@ -41,6 +41,7 @@ async def started(folder: Path) -> AsyncIterator[Running]:
         "STEMMA_DATA": str(folder / "data"),
         "STEMMA_PROVIDER": "scripted",
         "STEMMA_SCRIPT": json.dumps({"replies": PROPOSING}),
+        **settings,
     }
     async with stemma_up(env) as running:
         yield running

@@ -12,7 +12,11 @@ from kernel.storage.types import Id
 # The first of these columns that a table has says whose a row is: the draft's, or its own project's.
 _OWNERS = ("session_id", "draft_id", "own_project_id", "owner_id", "target_id", "project_id")
 # What the first has for itself, or shares with the copies.
-_NOT_COPIED = {"request", "draft_audit", "tombstone", "process", "snapshot", "snapshot_floor"}
+_NOT_COPIED = {"request", "draft_audit", "tombstone", "process", "snapshot", "snapshot_floor"} | {
+    name
+    for name, table in metadata.tables.items()
+    if name.startswith("audit_") or not set(_OWNERS) & set(table.c.keys())
+}
 _OF_SOURCE = {"project_id", "source_session_id", "source_floor_id", "base_floor_id", "source_id"}
 _HOLD = """
     UPDATE snapshot s SET refs = refs + $2 FROM draft d

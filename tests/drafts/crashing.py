@@ -23,10 +23,10 @@ async def main(point: str) -> None:
     async with build(Settings()) as service:
         stage = service.world.ledger.stage
 
-        async def dying(payload: bytes) -> str:
+        async def dying(tenant_id: str, payload: bytes) -> str:
             if point == "written":
                 die()
-            staged_write_id = await stage(payload)
+            staged_write_id = await stage(tenant_id, payload)
             if point == "called":
                 die()
             return staged_write_id

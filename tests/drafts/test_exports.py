@@ -257,7 +257,7 @@ async def test_an_export_completes_when_the_ledger_is_back(
     ledger = stage.draft.service.world.ledger
     with monkeypatch.context() as away:
 
-        async def stage_nothing(payload: bytes) -> str:
+        async def stage_nothing(tenant_id: str, payload: bytes) -> str:
             raise Unavailable("UNAVAILABLE", "Away.")
 
         away.setattr(ledger, "stage", stage_nothing)

@@ -37,6 +37,7 @@ async def everything(store: Any, metadata: MetaData) -> dict[str, list[str]]:
 async def canon(stage: Stage) -> dict[str, list[str]]:
     """All that the conversation service has, once what follows its events has come to their end."""
     await stage.canon.service.following.indexer.caught_up()
+    await stage.canon.service.sealer.flush("local")
     return await everything(stage.canon.service.store, of_canon)
 
 
@@ -48,7 +49,7 @@ async def unchanged(stage: Stage, **rows: int) -> AsyncIterator[None]:
     yield
     after = await canon(stage)
     if rows:
-        for counters in ("feed", "search_cursor"):
+        for counters in ("feed", "search_cursor", "audit_head"):
             del before[counters], after[counters]
     assert added(before, after) == rows
 
@@ -92,9 +93,13 @@ async def test_after_the_purge_nothing_is_left(own_stage: Stage) -> None:
     assert await stage.rows("SELECT count(*) FROM snapshot") == [(0,)]
     repeated = await stage.client_of_drafts.refusal("draft.CreateDraft", request)
     assert repeated.code == "NOT_FOUND"
+    await stage.draft.service.sealer.flush("local")
     left = await everything(stage.draft.service.store, of_drafts)
     assert CANARY not in repr(left)
-    assert {table for table, rows in left.items() if rows} == {"draft_audit", "request", "tombstone"}
+    assert {table for table, rows in left.items() if rows} == {
+        *("audit_entry", "audit_head", "audit_principal"),
+        *("draft_audit", "request", "tombstone"),
+    }
     audit = await stage.rows("SELECT action FROM draft_audit")
     assert {action for (action,) in audit} >= {"created", "finalized", "discarded", "exported", "purged"}
     if stage.draft_url.startswith("sqlite"):
@@ -116,7 +121,7 @@ async def test_a_snapshot_stays_with_those_who_hold_it(own_stage: Stage) -> None
 
 async def test_whole_lives_leave_the_conversation_database_as_it_was(own_stage: Stage) -> None:
     """D1, row by row: of a session, for a reply, of a project; whatever their end. With an export there are
-    the entry, its request and its event; with one that is refused, nothing."""
+    the entry, its request, its audit line and its event; with one that is refused, nothing."""
     stage = own_stage
     session_id = await life.source(stage, CANARY)
     project_id = (await stage.client.call("GetSession", session_id=session_id)).session.project_id
@@ -128,7 +133,7 @@ async def test_whole_lives_leave_the_conversation_database_as_it_was(own_stage: 
         for verb in ("DiscardDraft", "CancelDraft"):
             await ended(stage, verb, session_id=session_id, position=REPLY)
         await ended(stage, "", project_id=project_id)
-    async with unchanged(stage, staged_write=1, request=1, event=1):
+    async with unchanged(stage, staged_write=1, request=1, event=1, audit_entry=1):
         draft_id = await life.made(stage, session_id, CANARY)
         await life.lived(stage.draft, draft_id, CANARY)
         request = request_for("draft.ExportDraft", draft_id=draft_id, finalize=True, **EXPORT)

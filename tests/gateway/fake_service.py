@@ -15,6 +15,8 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health, health_pb2_grpc
 
+from gateway.behind import PROBE
+from gateway.credentials import FORWARDED
 from gateway.services import MODULES, bindings
 from gateway.upstream import CONVERSATION, DRAFT
 
@@ -30,6 +32,8 @@ class Call:
     request: Any
     metadata: dict[str, Any]
     seconds_left: float | None
+    # What it brought to say who calls, as often as it did.
+    credentials: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -43,6 +47,8 @@ class FakeService:
     health: Any = None
     address: str = ""
     package: str = CONVERSATION
+    # Whether it asks who calls; only a gateway's question about that is ever refused.
+    guarded: bool = True
 
     def reset(self) -> None:
         for one in (self.calls, self.answers, self.streams):
@@ -67,20 +73,27 @@ class FakeService:
         return self.calls[-1]
 
     def __getattr__(self, name: str) -> Any:
-        if name in _GRPC_ONLY:
-            return None
         method = METHODS[self.package].get(name)
         if method is None:
+            if name in _DECLARED:
+                return None
             raise AttributeError(name)
         return self._frames(name) if method.streaming else self._unary(name)
 
     def _record(self, name: str, request: Any, context: grpc.aio.ServicerContext) -> None:
-        metadata = dict(context.invocation_metadata() or ())
-        self.calls.append(Call(name, request, metadata, context.time_remaining()))
+        pairs = [(key, str(value)) for key, value in context.invocation_metadata() or ()]
+        credentials = [pair for pair in pairs if pair[0] in FORWARDED]
+        self.calls.append(Call(name, request, dict(pairs), context.time_remaining(), credentials))
 
     def _unary(self, name: str) -> Answer:
         async def handler(request: Any, context: grpc.aio.ServicerContext) -> Any:
             self._record(name, request, context)
+            if self.last.metadata.get("x-request-id") == PROBE:
+                self.calls.pop()
+                if self.guarded:
+                    await refuse(
+                        context, grpc.StatusCode.UNAUTHENTICATED, "Who?", error_info("UNAUTHENTICATED")
+                    )
             answer = self.answers.get(name)
             return await answer(request, context) if answer else METHODS[self.package][name].response()
 
@@ -100,8 +113,13 @@ METHODS = {
     package: {one.method.name: one.method for one in bindings() if one.method.package == package}
     for package in (CONVERSATION, DRAFT)
 }
-# In the generated registrations, and not over REST.
-_GRPC_ONLY = {"AppendFloors"}
+# In the generated registrations; what has no REST form is nobody's to serve here.
+_DECLARED = {
+    method.name
+    for module in MODULES
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
 
 
 async def refuse(

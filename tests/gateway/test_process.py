@@ -115,8 +115,14 @@ async def test_a_response_without_end_is_cut_at_the_end_of_the_drain(fake: FakeS
             {"STEMMA_HTTP": "0.0.0.0:0", "STEMMA_AUTH": "off"},
             "STEMMA_AUTH=off is for loopback addresses only",
         ),
-        ({"STEMMA_HTTP": "0.0.0.0:0"}, "STEMMA_AUTH=on, the default on other addresses than loopback"),
-        ({"STEMMA_AUTH": "on"}, "is not served yet"),
+        (
+            {"STEMMA_AUTH": "on", "STEMMA_TLS_CA": "/nowhere"},
+            "STEMMA_TLS_CA names a file that cannot be read",
+        ),
+        (
+            {"STEMMA_TLS_CA": "/ca.pem", "STEMMA_TLS_CERT": "/cert.pem", "STEMMA_TLS_KEY": "/key.pem"},
+            "everybody here would call the services by that certificate",
+        ),
         ({"STEMMA_HTTP": "8080"}, "STEMMA_HTTP: must be HOST:PORT"),
     ],
 )
@@ -141,9 +147,11 @@ async def test_an_address_that_is_taken(base_url: str) -> None:
     "host", ["0.0.0.0", "192.168.1.1", "example.com", "[::]", "[2001:db8::1]", "0.0.0.1"]
 )
 async def test_without_authentication_it_listens_on_loopback_only(host: str) -> None:
-    for auth in ("off", None):
-        with pytest.raises(ValidationError):
-            Settings(http=f"{host}:8080", auth=auth)
+    with pytest.raises(ValidationError):
+        Settings(http=f"{host}:8080", auth="off")
+    assert Settings(http=f"{host}:8080").access_on
+    assert not Settings(http="127.0.0.1:8080").access_on
+    assert Settings(http="127.0.0.1:8080", auth="on").access_on
 
 
 async def test_addresses() -> None:

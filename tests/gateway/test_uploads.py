@@ -290,3 +290,32 @@ async def test_the_openapi_document_describes_it(client: httpx.AsyncClient) -> N
     answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
     result = answer["properties"]["results"]["items"]["$ref"].rsplit("/")[-1]
     assert set(document["components"]["schemas"][result]["properties"]) >= {"sessionId", "error", "logTokens"}
+
+
+async def test_what_is_refused_at_once_is_refused_in_the_services_words(
+    client: httpx.AsyncClient, fake: FakeService
+) -> None:
+    """The call may have ended before a piece of the file is written to it: grpc then has words of its own."""
+
+    async def refusing(_: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+        await refuse(context, grpc.StatusCode.UNAUTHENTICATED, "Who?", error_info("UNAUTHENTICATED"))
+        yield pb.ImportSessionsResponse()
+
+    fake.streams["ImportSessions"] = refusing
+    for _ in range(30):
+        answer = await client.post(PATH, content=b"x" * (3 * PIECE))
+        assert (answer.status_code, reason_of(answer.json())) == (401, "UNAUTHENTICATED"), answer.text
+
+
+async def test_what_is_refused_after_the_header_is_refused_in_the_services_words(
+    client: httpx.AsyncClient, fake: FakeService
+) -> None:
+    async def refusing(requests: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+        assert (await anext(aiter(requests))).header.project_id == "p"
+        await refuse(context, grpc.StatusCode.PERMISSION_DENIED, "No.", error_info("FORBIDDEN"))
+        yield pb.ImportSessionsResponse()
+
+    fake.streams["ImportSessions"] = refusing
+    for _ in range(30):
+        answer = await client.post(PATH, params={"projectId": "p"}, content=b"x" * (3 * PIECE))
+        assert (answer.status_code, reason_of(answer.json())) == (403, "FORBIDDEN"), answer.text

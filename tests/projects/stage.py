@@ -90,10 +90,15 @@ class Stage:
     async def types(self, project: str = "default") -> list[str]:
         return [kind for kind, _ in await self.facts(project)]
 
+    async def caught_up(self) -> None:
+        """The index of words and the audit have everything that was done."""
+        await self.service.service.following.indexer.caught_up()
+        await self.service.service.sealer.flush(TENANT)
+
     async def rows(self, session_id: str = "") -> dict[str, int]:
         """How many rows each table has: of a session, or in all."""
         counts = {}
-        await self.service.service.following.indexer.caught_up()
+        await self.caught_up()
         engines = Engines(self.url)
         try:
             async with engines.reading() as connection:
@@ -112,7 +117,7 @@ class Stage:
     async def everywhere(self, text: str) -> list[str]:
         """The tables that hold a text in any column."""
         found = []
-        await self.service.service.following.indexer.caught_up()
+        await self.caught_up()
         engines = Engines(self.url)
         try:
             async with engines.reading() as connection:

@@ -44,8 +44,9 @@ async def test_the_receipt_names_what_was_there(stage: Stage) -> None:
     receipt = {one.store: one.rows for one in taken}
     assert [one.store for one in taken] == sorted(receipt)
     removed = {store: count for store, count in receipt.items() if store not in ("event", "request")}
-    # An ended session keeps its events, blanked, and gains one; nothing else of it is left.
-    assert removed == {store: count for store, count in rows.items() if count and store != "event"}
+    # An ended session keeps its events, blanked, and its audit lines, and gains one of each.
+    kept_stores = ("event", "audit_entry")
+    assert removed == {store: count for store, count in rows.items() if count and store not in kept_stores}
     assert receipt["event"] == rows["event"]
     assert {*removed} >= {
         "session",
@@ -60,10 +61,11 @@ async def test_the_receipt_names_what_was_there(stage: Stage) -> None:
     after = await stage.rows(session_id)
     assert {store: count for store, count in after.items() if count} == {
         "event": rows["event"] + 1,
+        "audit_entry": rows["audit_entry"] + 1,
         "tombstone": 1,
     }
     new_rows = await stage.rows()
-    gained = {"event": 1, "tombstone": 1, "request": 1}
+    gained = {"event": 1, "tombstone": 1, "request": 1, "audit_entry": 1}
     for store, count in all_rows.items():
         assert new_rows[store] == count - removed.get(store, 0) + gained.get(store, 0), store
     assert await stage.rows(kept) == kept_rows
@@ -158,7 +160,7 @@ async def test_of_many_deletions_one_deletes(stage: Stage) -> None:
         if isinstance(error, grpc.aio.AioRpcError):
             assert refusal_of(error) == GONE
     rows = await stage.rows(session_id)
-    assert {store for store, count in rows.items() if count} == {"event", "tombstone"}
+    assert {store for store, count in rows.items() if count} == {"event", "tombstone", "audit_entry"}
 
 
 async def test_deletion_ends_a_run(migrated_url: str) -> None:

@@ -16,6 +16,7 @@ from stemma.conversation.v1 import run_service_pb2, session_service_pb2
 from kernel.errors import Unimplemented
 from kernel.rpc import checks
 from kernel.rpc.call import Authenticator, Call
+from kernel.rpc.quotas import Limits
 from kernel.rpc.registry import snake_case
 from kernel.rpc.server import Server, ServerOptions
 
@@ -204,6 +205,7 @@ async def running(
     *,
     authenticator: Authenticator | None = None,
     before_stop: Callable[[], Awaitable[None]] | None = None,
+    limits: Limits | None = None,
 ) -> AsyncIterator[Running]:
     """A real server on a free port of loopback, with a client."""
     sessions, runs = Sessions(), Runs()
@@ -213,6 +215,7 @@ async def running(
         options=options,
         authenticator=authenticator,
         before_stop=before_stop,
+        limits=limits,
     )
     address = await server.start()
     try:

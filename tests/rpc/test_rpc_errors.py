@@ -20,6 +20,7 @@ REQUEST = session_service_pb2.GetSessionRequest(
 CASES = {
     errors.Invalid: (errors.invalid("a", "is required"), "INVALID_ARGUMENT"),
     errors.NotFound: (errors.NotFound("floor"), "NOT_FOUND"),
+    errors.Hidden: (errors.Hidden("floor"), "NOT_FOUND"),
     errors.AlreadyExists: (errors.request_id_reused(), "ALREADY_EXISTS"),
     errors.Aborted: (errors.head_moved("main", SESSION_ID), "ABORTED"),
     errors.FailedPrecondition: (errors.floor_pending(SESSION_ID), "FAILED_PRECONDITION"),

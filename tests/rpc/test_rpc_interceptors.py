@@ -12,7 +12,7 @@ from stemma.conversation.v1 import session_service_pb2
 from structlog.testing import capture_logs
 
 from kernel.errors import Unauthenticated
-from kernel.rpc.call import Identity, Metadata
+from kernel.rpc.call import Identity, Metadata, Peer, no_peer
 from kernel.rpc.server import ServerOptions
 from tests.rpc.plumbing import GET, LIST, RESPOND, SESSION_ID, Running, running
 
@@ -95,12 +95,14 @@ async def test_too_many_calls_at_once_are_overload() -> None:
 
 async def test_auth_off_is_the_local_owner(rpc: Running) -> None:
     await rpc.client.unary(GET, REQUEST)
-    assert rpc.sessions.calls[0].identity == Identity("local", "local", frozenset({"owner", "service"}))
+    assert rpc.sessions.calls[0].identity == Identity(
+        "local", "local", frozenset({"owner", "admin", "service"})
+    )
     assert rpc.sessions.calls[0].method == GET
 
 
 class OneKey:
-    async def authenticate(self, metadata: Metadata, method: str) -> Identity:
+    async def authenticate(self, metadata: Metadata, method: str, peer: Peer = no_peer) -> Identity:
         given = [value for key, value in metadata if key == "authorization"]
         if given != ["Bearer good"]:
             raise Unauthenticated("UNAUTHENTICATED", "A valid key is needed.")

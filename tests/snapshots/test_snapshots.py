@@ -263,7 +263,7 @@ async def test_with_auth_off_everybody_is_the_owner(stage: Stage) -> None:
     found = await stage.client.call("Introspect", authorization="Bearer whatever")
     assert (found.tenant_id, found.principal) == ("local", "local")
     assert found.role == 3
-    assert found.scopes == ["service"]
+    assert found.scopes == ["admin", "service"]
 
 
 async def test_where_models_are_asked_stays_behind(stage: Stage) -> None:

@@ -95,6 +95,7 @@ class Stage(states.Stage):
     async def rows(self) -> dict[str, list[str]]:
         """Every row of every table, but the leases that processes renew. What follows later is there."""
         await self.service.service.following.indexer.caught_up()
+        await self.service.service.sealer.flush("local")
         found = {}
         async with self.service.service.store._engines.reading() as connection:
             for table in metadata.sorted_tables:

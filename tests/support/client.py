@@ -19,6 +19,7 @@ from google.rpc import error_details_pb2, status_pb2
 from stemma.conversation.v1 import (
     access_service_pb2,
     admin_service_pb2,
+    audit_service_pb2,
     context_service_pb2,
     event_service_pb2,
     floor_service_pb2,
@@ -29,13 +30,19 @@ from stemma.conversation.v1 import (
     staged_write_service_pb2,
     state_service_pb2,
 )
+from stemma.draft.v1 import admin_service_pb2 as draft_admin_pb2
+from stemma.draft.v1 import audit_service_pb2 as draft_audit_pb2
 from stemma.draft.v1 import draft_service_pb2
 from stemma.kernel.v1 import floor_pb2, message_pb2, run_pb2
 
+from kernel.rpc.kinds import is_write
+
 TIMEOUT = 60.0
+Metadata = tuple[tuple[str, str], ...]
 MODULES = (
     access_service_pb2,
     admin_service_pb2,
+    audit_service_pb2,
     context_service_pb2,
     event_service_pb2,
     floor_service_pb2,
@@ -58,8 +65,17 @@ METHODS = {method.name: method for method in _methods()}
 # Of the draft service, by names such as `draft.GetTree`: some are those of the conversation service, too.
 DRAFT_METHODS = {
     f"draft.{method.name}": method
-    for method in draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"].methods
+    for service in (
+        draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"],
+        draft_audit_pb2.DESCRIPTOR.services_by_name["AuditService"],
+        draft_admin_pb2.DESCRIPTOR.services_by_name["AdminService"],
+    )
+    for method in service.methods
 }
+
+
+def writes(name: str) -> bool:
+    return is_write(method_of(name).name, method_of(name).input_type)
 
 
 def method_of(name: str) -> MethodDescriptor:
@@ -117,7 +133,7 @@ def texts(page: message_pb2.Page) -> list[str]:
 def request_for(name: str, /, **fields: Any) -> Message:
     """The request of an RPC; a write without a request_id gets a random one."""
     kind = method_of(name).input_type
-    if "request_id" in kind.fields_by_name and "request_id" not in fields:
+    if writes(name) and "request_id" in kind.fields_by_name and "request_id" not in fields:
         fields["request_id"] = str(uuid.uuid4())
     return message_factory.GetMessageClass(kind)(**fields)
 
@@ -129,13 +145,19 @@ def answer_of(name: str, raw: bytes) -> Any:
 class Client:
     """Calls of one channel. Errors are grpc.aio.AioRpcError; see `refusal_of`."""
 
-    def __init__(self, channel: grpc.aio.Channel) -> None:
+    def __init__(self, channel: grpc.aio.Channel, metadata: Metadata = ()) -> None:
+        """`metadata` goes with every call: a credential."""
         self._channel = channel
+        self.metadata = metadata
+
+    def bringing(self, metadata: Metadata) -> "Client":
+        """Another caller over the same channel."""
+        return Client(self._channel, metadata)
 
     async def raw(self, name: str, request: Message) -> bytes:
         """The answer's bytes as they came."""
         call = self._channel.unary_unary(_path(name), request_serializer=_bytes)
-        return await call(request, timeout=TIMEOUT)
+        return await call(request, timeout=TIMEOUT, metadata=self.metadata)
 
     async def send(self, name: str, request: Message) -> Any:
         return answer_of(name, await self.raw(name, request))
@@ -162,7 +184,7 @@ class Client:
         call = self._channel.unary_stream(
             _path(name), request_serializer=_bytes, response_deserializer=lambda raw: answer_of(name, raw)
         )
-        return call(request, timeout=TIMEOUT)
+        return call(request, timeout=TIMEOUT, metadata=self.metadata)
 
     async def frames(self, name: str, request: Message) -> list[run_pb2.RunEvent]:
         """All frames of a run, to its end."""

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from tests.support.own_postgres import NoPostgresError
-from tools.bench import machine
+from tools.bench import access, machine
 from tools.bench.bench import FULL, QUICK, Bench, begun
 from tools.bench.databases import Databases, databases
 from tools.bench.drafts import drafts
@@ -33,7 +33,9 @@ from tools.bench.throughput import throughput
 ROOT = Path(__file__).resolve().parents[2]
 # Columns that the table needs.
 _WIDTH = 150
-_WHOLE = ROOT / "docs" / "benchmarks.md"
+_WHOLE, _WITH_ACCESS = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "benchmarks-access.md"
+# The core: what access is asked for, and where it could cost.
+_CORE = ["throughput", "reads", "growth", "runs"]
 _PART, _RAW = (ROOT / ".cache" / "bench" / name for name in ("part.md", "values.json"))
 
 SECTIONS: dict[str, Callable[[Bench], Awaitable[None]]] = {
@@ -53,12 +55,18 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         "--quick", action="store_true", help="a minute, for CI: says little, shows that it works"
     )
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="these sections")
-    parser.add_argument("--output", type=Path, help="the report; a whole run's is docs/benchmarks.md")
+    parser.add_argument(
+        "--access", action="store_true", help="the core, with access on: every call brings a token"
+    )
+    parser.add_argument("--output", type=Path, help="the report; a whole run's is in docs")
     parser.add_argument("--postgres", metavar="URL", help="a server to use instead of one of our own")
     parser.add_argument(
         "--profile", type=Path, metavar="FOLDER", help="profile the service there, and no more"
     )
-    return parser.parse_args(words)
+    given = parser.parse_args(words)
+    if given.access:
+        given.only = [name for name in given.only if name in _CORE]
+    return given
 
 
 async def _measure(made: Databases, options: argparse.Namespace, command: str) -> Report:
@@ -66,6 +74,8 @@ async def _measure(made: Databases, options: argparse.Namespace, command: str) -
     every = options.only == list(SECTIONS)
     size = QUICK if options.quick else FULL
     async with AsyncExitStack() as until:
+        if options.access:
+            access.turn_on(made.folder)
         bench = await begun(size, made, until)
         about = await machine.facts(made.server_url)
         syncs = [machine.syncs_per_second(made.folder)]
@@ -92,6 +102,15 @@ async def _profile(made: Databases, target: Path) -> None:
             print(written)
 
 
+def _output(options: argparse.Namespace) -> Path:
+    """A whole run is kept, a part of one is only shown."""
+    if options.quick:
+        return _PART
+    if options.access and options.only == _CORE:
+        return _WITH_ACCESS
+    return _WHOLE if options.only == list(SECTIONS) else _PART
+
+
 def main(words: Sequence[str]) -> int:
     """Exit status 0 when it ran, whatever it found; 2 when it could not."""
     options = _arguments(words)
@@ -107,8 +126,7 @@ def main(words: Sequence[str]) -> int:
     except (BenchError, NoPostgresError, grpc.aio.AioRpcError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    whole = not options.quick and options.only == list(SECTIONS)
-    output: Path = options.output or (_WHOLE if whole else _PART)
+    output: Path = options.output or _output(options)
     report.write(output, _RAW)
     screen = Console()
     Console(width=max(screen.width, _WIDTH)).print(Markdown(output.read_text(encoding="utf-8")))

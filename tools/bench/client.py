@@ -20,6 +20,7 @@ from typing import Any
 import grpc
 import uvloop
 
+from tools.bench.access import metadata
 from tools.bench.run_client import respond
 from tools.bench.sse_client import read_streams
 from tools.bench.streams import stream
@@ -51,9 +52,10 @@ class Calls:
 
     async def unary(self, address: str, method: str) -> Unary:
         call: Any = (await self.channel(address)).unary_unary(method)
+        brought = metadata()
 
         async def send(request: bytes) -> bytes:
-            answer: bytes = await call(request, timeout=_TIMEOUT)
+            answer: bytes = await call(request, timeout=_TIMEOUT, metadata=brought)
             return answer
 
         return send
@@ -61,10 +63,11 @@ class Calls:
     async def whole(self, address: str, method: str) -> Unary:
         """As `unary`, for a stream of answers: the last of them."""
         call: Any = (await self.channel(address)).unary_stream(method)
+        brought = metadata()
 
         async def send(request: bytes) -> bytes:
             """Fails when there is none."""
-            *_, last = [answer async for answer in call(request, timeout=_TIMEOUT)]
+            *_, last = [answer async for answer in call(request, timeout=_TIMEOUT, metadata=brought)]
             return bytes(last)
 
         return send

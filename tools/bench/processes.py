@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.bench import access
+
 LAUNCHER = Path(__file__).resolve().parents[2] / "tests" / "support" / "die_with_parent.py"
 _START_SECONDS, _STOP_SECONDS = 30.0, 15.0
 # One line of the client's answer.
@@ -106,6 +108,7 @@ async def service(
     """The conversation service with its defaults, on the database at `url`; with `profile`, under a
     profiler that writes there as it ends. Its model answers by `script`."""
     environment = {
+        **access.settings(),
         "STEMMA_CONVERSATION": "127.0.0.1:0",
         "STEMMA_CONVERSATION_DATABASE_URL": url,
         "STEMMA_DATA": str(folder),

@@ -17,7 +17,7 @@ the ratio of its row to what the row is compared with. {summary}
 
 A turn is {asked} bytes of a user and {said} bytes of reply, for everybody: random words, each as often as in
 English, which pack about as well. The service runs in a process of its own with its default settings, events
-on, and a line of log for each call (authentication is not served yet). Callers are another process, in which
+on, and a line of log for each call; access is as the command says. Callers are another process, in which
 the same code calls echo and service and leaves the answers unread. Every turn that counts was on disk before
 it was acknowledged. Latencies are of one call at a time.
 """

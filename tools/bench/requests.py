@@ -20,6 +20,7 @@ from stemma.conversation.v1 import (
 )
 from stemma.kernel.v1 import message_pb2, staged_write_pb2
 
+from tools.bench.access import interceptors
 from tools.bench.words import turns
 
 PACKAGE = "stemma.conversation.v1"
@@ -178,7 +179,7 @@ class Sessions:
 @asynccontextmanager
 async def sessions(address: str) -> AsyncIterator[Sessions]:
     """Sessions of the service at `address`."""
-    async with grpc.aio.insecure_channel(address, options=_OPTIONS) as channel:
+    async with grpc.aio.insecure_channel(address, options=_OPTIONS, interceptors=interceptors()) as channel:
         yield Sessions(channel)
 
 

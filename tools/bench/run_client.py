@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 
+from tools.bench.access import metadata
 from tools.bench.requests import RESPOND
 
 
@@ -19,7 +20,7 @@ async def respond(channel: grpc.aio.Channel, bodies: list[str], spread: float) -
 
     async def one(number: int, body: bytes) -> int:
         await asyncio.sleep(spread * number / len(bodies))
-        call = method(b"\x0a\x24" + str(uuid.uuid4()).encode() + body, timeout=120.0)
+        call = method(b"\x0a\x24" + str(uuid.uuid4()).encode() + body, timeout=120.0, metadata=metadata())
         before, frames = 0.0, 0
         async for _ in call:
             now = time.perf_counter()

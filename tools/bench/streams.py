@@ -10,6 +10,8 @@ from typing import Any
 import grpc
 from stemma.conversation.v1 import floor_service_pb2
 
+from tools.bench.access import metadata
+
 METHOD = "/stemma.conversation.v1.FloorService/AppendFloors"
 # `after_previous`.
 _AFTER = b"\x50\x01"
@@ -32,7 +34,7 @@ async def stream(
 
 async def _one(channel: grpc.aio.Channel, bodies: list[bytes], until: float, ahead: int) -> int:
     method: Any = channel.stream_stream(METHOD)
-    call = method(timeout=120.0)
+    call = method(timeout=120.0, metadata=metadata())
     waiting: dict[bytes, int] = {}
     ready = deque(number for _ in range(ahead) for number in range(len(bodies)))
     begun: set[int] = set()

@@ -1,5 +1,7 @@
 """What every call goes through."""
 
+import random
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -8,12 +10,19 @@ from typing import Any, TypeVar
 import grpc
 from google.protobuf.message import Message
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from stemma_client.errors import error_of
+from stemma_client.requests import Times
+from stemma_client.retries import Retries
 
 from stemma_cli.errors import api_error
 
 # Seconds that an answer may take.
 TIMEOUT = 30.0
 PAGE = 1_000
+# Seconds for which a call is tried again that a service had no time for, or that nobody answered: whoever
+# forgot to start it is told so soon.
+PATIENCE, SILENCE = 10.0, 0.5
+_RETRIES = Retries(most=2.0)
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -27,6 +36,7 @@ class Calls:
 
     def __init__(self, channel: grpc.Channel, address: str) -> None:
         self.address = address
+        self.patience, self.silence = PATIENCE, SILENCE
         self._health: Any = health_pb2_grpc.HealthStub(channel)
 
     def _call(
@@ -37,11 +47,25 @@ class Calls:
         *,
         timeout: float = TIMEOUT,
     ) -> _Answer:
-        try:
-            answer: _Answer = method(request, timeout=timeout)
-        except grpc.RpcError as error:
+        """The answer. What passes is tried again with the same request: its request_id keeps it one write."""
+        times, began = Times(time.monotonic, timeout), time.monotonic()
+        while True:
+            try:
+                answer: _Answer = method(request, timeout=times.left())
+                return answer
+            except grpc.RpcError as error:
+                self._wait(error, times, began)
+
+    def _wait(self, error: grpc.RpcError, times: Times, began: float) -> None:
+        """Until the next try. Raises ApiError when there is none."""
+        refused = error_of(error, self.address)
+        patience = self.patience if refused.reached else self.silence
+        left = min(times.left(), began + patience - time.monotonic())
+        pause = _RETRIES.pause(times.attempt, refused, left, random.random)
+        if pause is None:
             raise api_error(error, self.address) from None
-        return answer
+        times.attempt += 1
+        threading.Event().wait(pause)
 
     def _pages(self, method: Callable[..., Any], request: Any) -> Iterator[Any]:
         while True:

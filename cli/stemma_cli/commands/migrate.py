@@ -80,35 +80,11 @@ def _check_apart(urls: dict[Database, str]) -> None:
 
 
 async def _migrated(database: Database, url: str) -> str:
-    from asyncpg import PostgresError
-    from sqlalchemy.exc import ArgumentError, DBAPIError
-
     import conversation_service.migrate
     import draft_service.migrate
-    from kernel.errors import StemmaError, Unavailable
-    from kernel.storage.failures import Refused
-    from stemma_cli.errors import CliError, UsageError
+    from stemma_cli.databases import told
 
     drafts = database is Database.DRAFT
     bring_up = draft_service.migrate.migrate if drafts else conversation_service.migrate.migrate
-    name = f"The {database} database"
-    try:
+    with told(f"The {database} database", "--draft-database-url" if drafts else "--database-url"):
         return await bring_up(url)
-    except ArgumentError:
-        option = "--draft-database-url" if drafts else "--database-url"
-        raise UsageError(f"{option} is not a URL: postgresql://… or sqlite:///path/to/file.db.") from None
-    except Unavailable:
-        raise CliError(f"{name} cannot be reached: is it running, and is the URL right?") from None
-    except StemmaError as error:
-        raise CliError(error.message) from None
-    except (DBAPIError, PostgresError, Refused) as error:
-        raise CliError(f"{name} was not changed, it says: {_driver_words(error)}.") from None
-    except OSError as error:
-        raise CliError(f"{name} cannot be opened: {error.strerror or type(error).__name__}.") from None
-
-
-def _driver_words(error: BaseException) -> str:
-    """The driver's own first line: whoever has the database's URL may read it."""
-    known = error.__context__ or error
-    original = getattr(known, "orig", None) or known
-    return str(original.__cause__ or original).splitlines()[0]

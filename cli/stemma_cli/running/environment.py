@@ -27,10 +27,20 @@ def for_services(settings: Mapping[str, str], *, provider: str, verbose: bool) -
     environment.setdefault("STEMMA_LOG_FORMAT", "console")
     # Otherwise the library tells of itself whenever a process is started.
     environment.setdefault("GRPC_VERBOSITY", "ERROR")
-    if not settings.get("STEMMA_AUTH") and all(map(is_loopback, wanted(settings).values())):
-        # The default, said aloud: `stemma up` tells it, and the services need not.
-        environment["STEMMA_AUTH"] = "off"
+    if access_on(settings):
+        from stemma_cli.running.access import for_access
+
+        return for_access(environment)
+    # The default, said aloud: `stemma up` tells it, and the services need not.
+    environment["STEMMA_AUTH"] = "off"
     return environment
+
+
+def access_on(settings: Mapping[str, str]) -> bool:
+    """Whether calls need a credential: as STEMMA_AUTH says; without it, when others than this machine reach
+    any of the services. On for one is on for all: behind a gateway that asks, none must let everybody in."""
+    loopback = all(map(is_loopback, wanted(settings).values()))
+    return (settings.get("STEMMA_AUTH") or ("off" if loopback else "on")) != "off"
 
 
 def is_loopback(address: str) -> bool:

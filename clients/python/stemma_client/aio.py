@@ -14,6 +14,25 @@ from stemma_client.errors import StemmaError, error_of
 from stemma_client.requests import OPTIONS, Place, Times
 from stemma_client.retries import Retries
 
+# What grpc says of a stream of requests into whose end one was sent; the service's own words are lost then.
+_LOST = "Internal error from Core"
+# Seconds that a service has to refuse what it refuses at once; and what it says then.
+_REFUSES_WITHIN = 1.0
+_REFUSALS = (
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+    grpc.StatusCode.UNAVAILABLE,
+)
+
+
+async def _nothing() -> AsyncIterator[Any]:
+    """No request, for as long as it takes to be refused."""
+    await asyncio.sleep(_REFUSES_WITHIN)
+    requests: tuple[Any, ...] = ()
+    for request in requests:
+        yield request
+
 
 class AsyncStemma(Client):
     """Connects with the first call; for one event loop. Answers are awaited; what streams is an async
@@ -58,10 +77,23 @@ class _Caller:
         try:
             async for answer in answers:
                 yield answer
-        except grpc.RpcError as error:
-            raise error_of(error, address) from None
+        except aio.AioRpcError as error:
+            said = await self._said_again(call) if error.details() == _LOST else None
+            raise error_of(said or error, address) from None
         finally:
             answers.cancel()
+
+    async def _said_again(self, call: Callable[..., Any]) -> aio.AioRpcError | None:
+        """How the service refuses whoever calls, asked without a request that could meet the call's end."""
+        answers = call(_nothing(), timeout=2 * _REFUSES_WITHIN, metadata=self._metadata)
+        try:
+            async for _ in answers:
+                return None
+        except aio.AioRpcError as error:
+            return error if error.code() in _REFUSALS else None
+        finally:
+            answers.cancel()
+        return None
 
     async def followed(self, service: Service, place: Place, timeout: float) -> AsyncIterator[Any]:
         times = Times(time.monotonic, timeout)

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 from stemma.conversation.v1 import (
     access_service_pb2,
     admin_service_pb2,
+    audit_service_pb2,
     context_service_pb2,
     event_service_pb2,
     floor_service_pb2,
@@ -37,6 +38,7 @@ CONVERSATION: Mapping[str, Any] = {
     "events": event_service_pb2.DESCRIPTOR.services_by_name["EventService"],
     "snapshots": snapshot_service_pb2.DESCRIPTOR.services_by_name["SnapshotService"],
     "access": access_service_pb2.DESCRIPTOR.services_by_name["AccessService"],
+    "audit": audit_service_pb2.DESCRIPTOR.services_by_name["AuditService"],
     "admin": admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"],
 }
 DRAFTS: Mapping[str, Any] = {"drafts": draft_service_pb2.DESCRIPTOR.services_by_name["DraftService"]}
@@ -50,6 +52,8 @@ OPTIONS = [
 
 # After which a feed is asked for anew, be it silent or not.
 _FEED_SECONDS = 3_600.0
+# A stream of a feed that stood for so long says that the service was there, also when nothing happened.
+_STOOD_SECONDS = 10.0
 _LAST = {"floor_committed", "held", "failed", "cancelled"}
 
 
@@ -80,6 +84,9 @@ class Times:
     def left(self) -> float:
         """Seconds; never zero, which grpc takes for no limit."""
         return max(0.001, self._until - self._clock())
+
+    def now(self) -> float:
+        return self._clock()
 
     def again(self) -> None:
         """The whole time anew, for what goes on for ever."""
@@ -159,11 +166,13 @@ class FeedPlace:
     service: str = "events"
     method: str = "WatchEvents"
     ended: bool = False
+    asked: float = 0.0
 
     def request(self) -> Message:
         return event_service_pb2.WatchEventsRequest(project_id=self.project_id, after=self.after)
 
     def seconds(self, times: Times) -> float:
+        self.asked = times.now()
         return _FEED_SECONDS
 
     def take(self, event: Any, times: Times) -> None:
@@ -172,6 +181,8 @@ class FeedPlace:
 
     def goes_on(self, error: StemmaError, times: Times) -> bool:
         """A stream's time was up, not the watcher's."""
+        if times.now() - self.asked > _STOOD_SECONDS:
+            times.again()
         if error.code is not grpc.StatusCode.DEADLINE_EXCEEDED:
             return False
         times.again()

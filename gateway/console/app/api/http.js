@@ -45,9 +45,23 @@ export async function send(target, options = {}) {
     throw networkError();
   }
   if (response.ok) return response;
-  const body = await response.json().catch(() => null);
   if (response.status === 401) keyWanted.set(true);
-  throw errorOf(body, response.status, Number(response.headers.get("retry-after") ?? 0));
+  throw errorOf(await refusal(response), response.status, Number(response.headers.get("retry-after") ?? 0));
+}
+
+/** What a refusal says; null for one that is not ours. A body that breaks off says nothing of the call. */
+async function refusal(response) {
+  let text;
+  try {
+    text = await response.text();
+  } catch {
+    throw networkError();
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Sends again what may pass by itself, with the same id: what was done is then answered, not done again. */

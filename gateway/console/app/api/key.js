@@ -9,7 +9,8 @@ export const keyWanted = createStore(false);
 
 export function useKey(key) {
   if (key) sessionStorage.setItem(KEY, key);
-  else sessionStorage.removeItem(KEY);
+  // Whoever signs out leaves nothing behind: what was typed and not sent goes as well.
+  else sessionStorage.clear();
   apiKey.set(key);
   keyWanted.set(false);
 }

@@ -6,6 +6,9 @@ import { useTitle } from "../lib/hooks.js";
 import { announce } from "../lib/announce.js";
 import { apiKey, useKey } from "../api/key.js";
 
+const NONE = "This server wants to know who you are. Enter a valid key to go on.";
+const WRONG = "This server does not take this key, or no longer. Enter another to go on.";
+
 export function KeyPage({ wanted = false }) {
   const field = useRef(null);
   const key = useStore(apiKey);
@@ -16,14 +19,14 @@ export function KeyPage({ wanted = false }) {
     announce("The key is used from now on.");
     if (!wanted) history.back();
   };
-  const forget = () => {
+  const signOut = () => {
     useKey("");
     field.current.value = "";
-    announce("The key is forgotten.");
+    announce("You are signed out.");
   };
   return html`<div class="page narrow">
     <h1>API key</h1>
-    ${wanted && html`<p role="alert">This server wants to know who you are. Enter a valid key to go on.</p>`}
+    ${wanted && html`<p role="alert">${key ? WRONG : NONE}</p>`}
     <p class="quiet">It is kept in this tab until you close it, and sent to this server alone.</p>
     <form class="stack" onSubmit=${save}>
       <label class="field">
@@ -31,7 +34,7 @@ export function KeyPage({ wanted = false }) {
         <input ref=${field} type="password" autocomplete="off" spellcheck="false" required value=${key} />
       </label>
       <div class="row end">
-        ${key && html`<button type="button" onClick=${forget}>Forget it</button>`}
+        ${key && html`<button type="button" onClick=${signOut}>Sign out</button>`}
         <button type="submit" class="primary">Use this key</button>
       </div>
     </form>

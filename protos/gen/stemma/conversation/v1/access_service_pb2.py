@@ -22,20 +22,42 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from stemma.conversation.v1 import project_service_pb2 as stemma_dot_conversation_dot_v1_dot_project__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+stemma/conversation/v1/access_service.proto\x12\x16stemma.conversation.v1\x1a,stemma/conversation/v1/project_service.proto\"*\n\x11IntrospectRequest\x12\x15\n\rauthorization\x18\x01 \x01(\t\"|\n\x12IntrospectResponse\x12\x11\n\ttenant_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x30\n\x04role\x18\x03 \x01(\x0e\x32\".stemma.conversation.v1.MemberRole\x12\x0e\n\x06scopes\x18\x04 \x03(\t2t\n\rAccessService\x12\x63\n\nIntrospect\x12).stemma.conversation.v1.IntrospectRequest\x1a*.stemma.conversation.v1.IntrospectResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+stemma/conversation/v1/access_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a,stemma/conversation/v1/project_service.proto\"\x9c\x01\n\x11IntrospectRequest\x12\x15\n\rauthorization\x18\x01 \x01(\t\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x04 \x01(\t\x12\x0e\n\x06tenant\x18\x05 \x01(\t\x12\x11\n\tprincipal\x18\x06 \x01(\t\x12\x13\n\x0bmemberships\x18\x07 \x01(\x08\"\xdf\x01\n\x12IntrospectResponse\x12\x11\n\ttenant_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x30\n\x04role\x18\x03 \x01(\x0e\x32\".stemma.conversation.v1.MemberRole\x12\x0e\n\x06scopes\x18\x04 \x03(\t\x12\x38\n\x0cproject_role\x18\x05 \x01(\x0e\x32\".stemma.conversation.v1.MemberRole\x12\x13\n\x0bproject_ids\x18\x06 \x03(\t\x12\x12\n\ncredential\x18\x07 \x01(\t\"\xa7\x02\n\x06\x41piKey\x12\x12\n\napi_key_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x30\n\x04role\x18\x03 \x01(\x0e\x32\".stemma.conversation.v1.MemberRole\x12\x0e\n\x06scopes\x18\x04 \x03(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x12\n\ncreated_by\x18\x06 \x01(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xbe\x01\n\x13\x43reateApiKeyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x30\n\x04role\x18\x03 \x01(\x0e\x32\".stemma.conversation.v1.MemberRole\x12\x0e\n\x06scopes\x18\x04 \x03(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"W\n\x14\x43reateApiKeyResponse\x12/\n\x07\x61pi_key\x18\x01 \x01(\x0b\x32\x1e.stemma.conversation.v1.ApiKey\x12\x0e\n\x06secret\x18\x02 \x01(\t\"=\n\x13RevokeApiKeyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\napi_key_id\x18\x02 \x01(\t\"G\n\x14RevokeApiKeyResponse\x12/\n\x07\x61pi_key\x18\x01 \x01(\x0b\x32\x1e.stemma.conversation.v1.ApiKey\";\n\x12ListApiKeysRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"`\n\x13ListApiKeysResponse\x12\x30\n\x08\x61pi_keys\x18\x01 \x03(\x0b\x32\x1e.stemma.conversation.v1.ApiKey\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\x8d\x04\n\rAccessService\x12\x63\n\nIntrospect\x12).stemma.conversation.v1.IntrospectRequest\x1a*.stemma.conversation.v1.IntrospectResponse\x12\x81\x01\n\x0c\x43reateApiKey\x12+.stemma.conversation.v1.CreateApiKeyRequest\x1a,.stemma.conversation.v1.CreateApiKeyResponse\"\x16\x82\xd3\xe4\x93\x02\x10\"\x0b/v1/apiKeys:\x01*\x12\x95\x01\n\x0cRevokeApiKey\x12+.stemma.conversation.v1.RevokeApiKeyRequest\x1a,.stemma.conversation.v1.RevokeApiKeyResponse\"*\x82\xd3\xe4\x93\x02$\"\x1f/v1/apiKeys/{api_key_id}:revoke:\x01*\x12{\n\x0bListApiKeys\x12*.stemma.conversation.v1.ListApiKeysRequest\x1a+.stemma.conversation.v1.ListApiKeysResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/apiKeysb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'stemma.conversation.v1.access_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_INTROSPECTREQUEST']._serialized_start=117
-  _globals['_INTROSPECTREQUEST']._serialized_end=159
-  _globals['_INTROSPECTRESPONSE']._serialized_start=161
-  _globals['_INTROSPECTRESPONSE']._serialized_end=285
-  _globals['_ACCESSSERVICE']._serialized_start=287
-  _globals['_ACCESSSERVICE']._serialized_end=403
+  _globals['_ACCESSSERVICE'].methods_by_name['CreateApiKey']._loaded_options = None
+  _globals['_ACCESSSERVICE'].methods_by_name['CreateApiKey']._serialized_options = b'\202\323\344\223\002\020\"\013/v1/apiKeys:\001*'
+  _globals['_ACCESSSERVICE'].methods_by_name['RevokeApiKey']._loaded_options = None
+  _globals['_ACCESSSERVICE'].methods_by_name['RevokeApiKey']._serialized_options = b'\202\323\344\223\002$\"\037/v1/apiKeys/{api_key_id}:revoke:\001*'
+  _globals['_ACCESSSERVICE'].methods_by_name['ListApiKeys']._loaded_options = None
+  _globals['_ACCESSSERVICE'].methods_by_name['ListApiKeys']._serialized_options = b'\202\323\344\223\002\r\022\013/v1/apiKeys'
+  _globals['_INTROSPECTREQUEST']._serialized_start=181
+  _globals['_INTROSPECTREQUEST']._serialized_end=337
+  _globals['_INTROSPECTRESPONSE']._serialized_start=340
+  _globals['_INTROSPECTRESPONSE']._serialized_end=563
+  _globals['_APIKEY']._serialized_start=566
+  _globals['_APIKEY']._serialized_end=861
+  _globals['_CREATEAPIKEYREQUEST']._serialized_start=864
+  _globals['_CREATEAPIKEYREQUEST']._serialized_end=1054
+  _globals['_CREATEAPIKEYRESPONSE']._serialized_start=1056
+  _globals['_CREATEAPIKEYRESPONSE']._serialized_end=1143
+  _globals['_REVOKEAPIKEYREQUEST']._serialized_start=1145
+  _globals['_REVOKEAPIKEYREQUEST']._serialized_end=1206
+  _globals['_REVOKEAPIKEYRESPONSE']._serialized_start=1208
+  _globals['_REVOKEAPIKEYRESPONSE']._serialized_end=1279
+  _globals['_LISTAPIKEYSREQUEST']._serialized_start=1281
+  _globals['_LISTAPIKEYSREQUEST']._serialized_end=1340
+  _globals['_LISTAPIKEYSRESPONSE']._serialized_start=1342
+  _globals['_LISTAPIKEYSRESPONSE']._serialized_end=1438
+  _globals['_ACCESSSERVICE']._serialized_start=1441
+  _globals['_ACCESSSERVICE']._serialized_end=1966
 # @@protoc_insertion_point(module_scope)

@@ -40,6 +40,21 @@ class AccessServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.IntrospectRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.IntrospectResponse.FromString,
                 _registered_method=True)
+        self.CreateApiKey = channel.unary_unary(
+                '/stemma.conversation.v1.AccessService/CreateApiKey',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.CreateApiKeyRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.CreateApiKeyResponse.FromString,
+                _registered_method=True)
+        self.RevokeApiKey = channel.unary_unary(
+                '/stemma.conversation.v1.AccessService/RevokeApiKey',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.RevokeApiKeyRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.RevokeApiKeyResponse.FromString,
+                _registered_method=True)
+        self.ListApiKeys = channel.unary_unary(
+                '/stemma.conversation.v1.AccessService/ListApiKeys',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.ListApiKeysRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.ListApiKeysResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
@@ -47,10 +62,35 @@ class AccessServiceServicer:
     """
 
     def Introspect(self, request, context):
-        """Whose a credential is. For a service's identity; gRPC only. A yes may be kept for 60 s, and for 15
-        minutes while this service is away.
+        """Whose a credential is, and which role its principal has in a project. For a service's identity; gRPC
+        only. A yes may be kept for 60 s, and for 15 minutes while this service is away.
         UNAUTHENTICATED: nobody's, or no longer. With auth off everybody is `local` of the tenant `local`, its
         owner.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateApiKey(self, request, context):
+        """A key for a principal of the caller's tenant. For the scope `admin`. A repeat answers with the
+        same secret; nothing else ever shows it again.
+        INVALID_ARGUMENT: an unknown scope, an expiry that has passed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeApiKey(self, request, context):
+        """From its answer on this replica refuses the key, the others within 5 s, the draft service within 60 s.
+        Revoking one that is revoked changes nothing. For the scope `admin`.
+        NOT_FOUND: the tenant has no such key.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListApiKeys(self, request, context):
+        """The tenant's keys, newest first, revoked and expired ones too. For the scope `admin`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -63,6 +103,21 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     servicer.Introspect,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.IntrospectRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.IntrospectResponse.SerializeToString,
+            ),
+            'CreateApiKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateApiKey,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.CreateApiKeyRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.CreateApiKeyResponse.SerializeToString,
+            ),
+            'RevokeApiKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeApiKey,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.RevokeApiKeyRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.RevokeApiKeyResponse.SerializeToString,
+            ),
+            'ListApiKeys': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListApiKeys,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.ListApiKeysRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_access__service__pb2.ListApiKeysResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -93,6 +148,87 @@ class AccessService:
             '/stemma.conversation.v1.AccessService/Introspect',
             stemma_dot_conversation_dot_v1_dot_access__service__pb2.IntrospectRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_access__service__pb2.IntrospectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateApiKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.AccessService/CreateApiKey',
+            stemma_dot_conversation_dot_v1_dot_access__service__pb2.CreateApiKeyRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_access__service__pb2.CreateApiKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeApiKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.AccessService/RevokeApiKey',
+            stemma_dot_conversation_dot_v1_dot_access__service__pb2.RevokeApiKeyRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_access__service__pb2.RevokeApiKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListApiKeys(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.AccessService/ListApiKeys',
+            stemma_dot_conversation_dot_v1_dot_access__service__pb2.ListApiKeysRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_access__service__pb2.ListApiKeysResponse.FromString,
             options,
             channel_credentials,
             insecure,

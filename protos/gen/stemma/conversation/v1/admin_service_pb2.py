@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from stemma.conversation.v1 import session_service_pb2 as stemma_dot_conversation_dot_v1_dot_session__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*stemma/conversation/v1/admin_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\":\n\x14VerifySessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06repair\x18\x02 \x01(\x08\"\\\n\x15VerifySessionResponse\x12\x31\n\x08problems\x18\x01 \x03(\x0b\x32\x1f.stemma.conversation.v1.Problem\x12\x10\n\x08repaired\x18\x02 \x01(\x03\"H\n\x07Problem\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12\x0f\n\x07page_id\x18\x04 \x01(\t2\xaa\x01\n\x0c\x41\x64minService\x12\x99\x01\n\rVerifySession\x12,.stemma.conversation.v1.VerifySessionRequest\x1a-.stemma.conversation.v1.VerifySessionResponse\"+\x82\xd3\xe4\x93\x02%\" /v1/sessions/{session_id}:verify:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*stemma/conversation/v1/admin_service.proto\x12\x16stemma.conversation.v1\x1a\x1cgoogle/api/annotations.proto\x1a,stemma/conversation/v1/session_service.proto\">\n\x15\x45rasePrincipalRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\"I\n\x16\x45rasePrincipalResponse\x12/\n\x07receipt\x18\x01 \x03(\x0b\x32\x1e.stemma.conversation.v1.Erased\":\n\x14VerifySessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06repair\x18\x02 \x01(\x08\"\\\n\x15VerifySessionResponse\x12\x31\n\x08problems\x18\x01 \x03(\x0b\x32\x1f.stemma.conversation.v1.Problem\x12\x10\n\x08repaired\x18\x02 \x01(\x03\"H\n\x07Problem\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x10\n\x08\x66loor_id\x18\x03 \x01(\t\x12\x0f\n\x07page_id\x18\x04 \x01(\t2\xbd\x02\n\x0c\x41\x64minService\x12\x99\x01\n\rVerifySession\x12,.stemma.conversation.v1.VerifySessionRequest\x1a-.stemma.conversation.v1.VerifySessionResponse\"+\x82\xd3\xe4\x93\x02%\" /v1/sessions/{session_id}:verify:\x01*\x12\x90\x01\n\x0e\x45rasePrincipal\x12-.stemma.conversation.v1.ErasePrincipalRequest\x1a..stemma.conversation.v1.ErasePrincipalResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\"\x14/v1/principals:erase:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,12 +35,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['VerifySession']._loaded_options = None
   _globals['_ADMINSERVICE'].methods_by_name['VerifySession']._serialized_options = b'\202\323\344\223\002%\" /v1/sessions/{session_id}:verify:\001*'
-  _globals['_VERIFYSESSIONREQUEST']._serialized_start=100
-  _globals['_VERIFYSESSIONREQUEST']._serialized_end=158
-  _globals['_VERIFYSESSIONRESPONSE']._serialized_start=160
-  _globals['_VERIFYSESSIONRESPONSE']._serialized_end=252
-  _globals['_PROBLEM']._serialized_start=254
-  _globals['_PROBLEM']._serialized_end=326
-  _globals['_ADMINSERVICE']._serialized_start=329
-  _globals['_ADMINSERVICE']._serialized_end=499
+  _globals['_ADMINSERVICE'].methods_by_name['ErasePrincipal']._loaded_options = None
+  _globals['_ADMINSERVICE'].methods_by_name['ErasePrincipal']._serialized_options = b'\202\323\344\223\002\031\"\024/v1/principals:erase:\001*'
+  _globals['_ERASEPRINCIPALREQUEST']._serialized_start=146
+  _globals['_ERASEPRINCIPALREQUEST']._serialized_end=208
+  _globals['_ERASEPRINCIPALRESPONSE']._serialized_start=210
+  _globals['_ERASEPRINCIPALRESPONSE']._serialized_end=283
+  _globals['_VERIFYSESSIONREQUEST']._serialized_start=285
+  _globals['_VERIFYSESSIONREQUEST']._serialized_end=343
+  _globals['_VERIFYSESSIONRESPONSE']._serialized_start=345
+  _globals['_VERIFYSESSIONRESPONSE']._serialized_end=437
+  _globals['_PROBLEM']._serialized_start=439
+  _globals['_PROBLEM']._serialized_end=511
+  _globals['_ADMINSERVICE']._serialized_start=514
+  _globals['_ADMINSERVICE']._serialized_end=831
 # @@protoc_insertion_point(module_scope)

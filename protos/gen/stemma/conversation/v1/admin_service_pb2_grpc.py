@@ -40,6 +40,11 @@ class AdminServiceStub:
                 request_serializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.VerifySessionRequest.SerializeToString,
                 response_deserializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.VerifySessionResponse.FromString,
                 _registered_method=True)
+        self.ErasePrincipal = channel.unary_unary(
+                '/stemma.conversation.v1.AdminService/ErasePrincipal',
+                request_serializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.ErasePrincipalRequest.SerializeToString,
+                response_deserializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.ErasePrincipalResponse.FromString,
+                _registered_method=True)
 
 
 class AdminServiceServicer:
@@ -54,6 +59,20 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ErasePrincipal(self, request, context):
+        """Erases a person from the caller's tenant. First a grave: from there on every write of the principal, in
+        flight, new or repeated, is refused with PERMISSION_DENIED. Then a session at a time: those that nobody
+        else wrote in go as with DeleteSession; in others its pages and effects become empty with the source
+        `erased`, and keep their digests, so that the history below them stays what it was. Then memberships, keys,
+        requests, and its name wherever it stands; the audit keeps an alias that nobody can resolve.
+        Cut off, it goes on where it was when it is asked again, with the same receipt in the end. What drafts hold
+        is erased by the draft service's own ErasePrincipal: ask both. For the admin scope.
+        INVALID_ARGUMENT: the caller itself.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -61,6 +80,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.VerifySession,
                     request_deserializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.VerifySessionRequest.FromString,
                     response_serializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.VerifySessionResponse.SerializeToString,
+            ),
+            'ErasePrincipal': grpc.unary_unary_rpc_method_handler(
+                    servicer.ErasePrincipal,
+                    request_deserializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.ErasePrincipalRequest.FromString,
+                    response_serializer=stemma_dot_conversation_dot_v1_dot_admin__service__pb2.ErasePrincipalResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -91,6 +115,33 @@ class AdminService:
             '/stemma.conversation.v1.AdminService/VerifySession',
             stemma_dot_conversation_dot_v1_dot_admin__service__pb2.VerifySessionRequest.SerializeToString,
             stemma_dot_conversation_dot_v1_dot_admin__service__pb2.VerifySessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ErasePrincipal(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/stemma.conversation.v1.AdminService/ErasePrincipal',
+            stemma_dot_conversation_dot_v1_dot_admin__service__pb2.ErasePrincipalRequest.SerializeToString,
+            stemma_dot_conversation_dot_v1_dot_admin__service__pb2.ErasePrincipalResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -152,11 +152,13 @@ class StoredFacts(_message.Message):
     def __init__(self, role: _Optional[_Union[_message_pb2.Role, str]] = ..., hidden: _Optional[bool] = ..., token_count: _Optional[int] = ..., plain: _Optional[bool] = ...) -> None: ...
 
 class StoredEffects(_message.Message):
-    __slots__ = ("text", "source", "covered_floor_ids")
+    __slots__ = ("text", "source", "covered_floor_ids", "digest")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     COVERED_FLOOR_IDS_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
     text: bytes
     source: str
     covered_floor_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, text: _Optional[bytes] = ..., source: _Optional[str] = ..., covered_floor_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    digest: bytes
+    def __init__(self, text: _Optional[bytes] = ..., source: _Optional[str] = ..., covered_floor_ids: _Optional[_Iterable[str]] = ..., digest: _Optional[bytes] = ...) -> None: ...

@@ -1,0 +1,3 @@
+module stemma.example/client
+
+go 1.19

@@ -1,0 +1,1 @@
+"""What the conversation service keeps beside the kernel's tables."""

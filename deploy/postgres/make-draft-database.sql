@@ -1,0 +1,2 @@
+-- Beside the conversation service's database: neither service may reach the other's tables.
+CREATE DATABASE draft;

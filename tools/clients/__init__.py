@@ -1,0 +1,1 @@
+"""Makes the clients of other languages: stubs from the contract, libraries and examples from `clients/`."""
