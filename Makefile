@@ -9,7 +9,7 @@ PEERS := .cache/bench-peers/.made
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test clients test-clients lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers console-bench screenshots check-fresh lock clean
+.PHONY: help run test rolling clients test-clients lint format protos mutants import-300mb fuzz overload abuse soak cancel bench bench-peers console-bench screenshots check-fresh lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,7 +29,10 @@ run: $(ENV) ## Start Stemma: REST and SSE, gRPC, SQLite in ./data, a small local
 
 test: $(ENV) ## Run every test, on SQLite and a real PostgreSQL (one test: make test ARGS="-k name")
 	@tools/need_chromium.sh
-	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --ignore=tests/clients/languages $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --ignore=tests/clients/languages --ignore=tests/deploy/test_rolling_restart.py $(ARGS)
+
+rolling: $(ENV) ## Restart three replicas of both services behind Envoy, one after the other, under load
+	@$(BIN)/python -m pytest tests/deploy/test_rolling_restart.py $(ARGS)
 
 clients: $(ENV) ## Make the clients for Node, browsers, Go and C++: stubs, libraries and examples (docs/clients.md)
 	@tools/need_clients.sh
@@ -68,6 +71,7 @@ import-300mb: $(ENV) ## Import a generated file of 300 MB: memory must stay flat
 
 soak: $(ENV) ## Kill service and PostgreSQL under load: nothing may be lost (22 min; as CI: make soak ARGS=--quick)
 	@ATTACHES=200 $(BIN)/python -m pytest -q tests/runs/test_sse.py -k random
+	@$(if $(filter --quick,$(ARGS)),true,MODEL_PROGRAMS=200 $(BIN)/python -m pytest -q tests/model/test_programs.py)
 	@IDS=$(if $(filter --quick,$(ARGS)),1000,10000) $(BIN)/python -m pytest -q tests/access/test_foreign.py -k told_apart
 	@RACES=$(if $(filter --quick,$(ARGS)),5,500) $(BIN)/python -m pytest -q tests/drafts/test_races.py
 	@exec $(BIN)/python -m tools.soak $(ARGS)

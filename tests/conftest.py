@@ -42,7 +42,6 @@ LONG = (
     "cancellation/test_every_await.py",
     "cancellation/test_random.py",
     "deploy/test_front_door.py",
-    "deploy/test_rolling_restart.py",
     "docs/test_readme.py",
     "drafts/test_races.py",
     "e2e/test_four_faults.py",

@@ -30,8 +30,8 @@ _BY_NUMBER = {code.value[0]: code for code in grpc.StatusCode}
 
 # A status travels in the trailing metadata, and a client refuses more than 8 KiB of that; both
 # the message (percent-encoded, so up to three bytes for each) and the details must fit.
-_MAX_MESSAGE_BYTES = 1_000
-_MAX_DETAILS_BYTES = 4_096
+_MAX_MESSAGE_BYTES = 600
+_MAX_DETAILS_BYTES = 3_072
 
 
 def code_of(error: errors.StemmaError) -> grpc.StatusCode:

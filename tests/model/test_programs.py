@@ -18,7 +18,8 @@ from tests.model.steps import Step, programs
 from tests.support.client import connect
 from tests.support.service import running_service
 
-PROGRAMS = 100
+# More in `make soak`.
+PROGRAMS = int(os.environ.get("MODEL_PROGRAMS", "50"))
 LENGTH = 30
 PHASES = [Phase.generate, Phase.shrink] if os.environ.get("MODEL_SHRINK") else [Phase.generate]
 SEED = int(os.environ.get("MODEL_SEED", "2"))

@@ -181,6 +181,11 @@ async def test_a_deleted_session_is_not_found(stage: Stage) -> None:
 
 
 @on_the_stages_loop
+async def of_canon(stage: Stage) -> dict[str, int]:
+    """Rows by table, but for the audit, which writes down by itself what was done before."""
+    return {name: rows for name, rows in (await stage.rows()).items() if not name.startswith("audit_")}
+
+
 async def test_bad_input_16(own_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A foreign session answers exactly as one that never was."""
     with monkeypatch.context() as elsewhere:
@@ -188,9 +193,9 @@ async def test_bad_input_16(own_stage: Stage, monkeypatch: pytest.MonkeyPatch) -
         elsewhere.setattr(LocalAuthenticator, "_LOCAL", other)
         foreign = await things(own_stage)
     random = Things(*(new_id() for _ in range(6)))
-    before = await own_stage.rows()
+    before = await of_canon(own_stage)
     found = await refusals(own_stage, foreign)
     assert found == await refusals(own_stage, random)
     assert dict.fromkeys(found, GONE) == found
-    assert await own_stage.rows() == before
+    assert await of_canon(own_stage) == before
     assert not (await own_stage.call("ListSessions")).sessions

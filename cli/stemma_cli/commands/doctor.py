@@ -13,8 +13,8 @@ def doctor(context: typer.Context, json: Json = False) -> None:
     """Look at all that Stemma needs, and say what is wrong.
 
     And what to do about it. Goes by the same settings as the services: run it where they run. Settings, both
-    databases and how durable they are, the services, the gateway, the model, disk and clocks. Exits with 1 when
-    something fails.
+    databases and how durable they are, the services, the gateway, the model, disk and clocks. Exits with 1
+    when something fails.
     """
     from rich.text import Text
 
