@@ -180,12 +180,12 @@ async def test_a_deleted_session_is_not_found(stage: Stage) -> None:
     assert await stage.rows() == before
 
 
-@on_the_stages_loop
 async def of_canon(stage: Stage) -> dict[str, int]:
     """Rows by table, but for the audit, which writes down by itself what was done before."""
     return {name: rows for name, rows in (await stage.rows()).items() if not name.startswith("audit_")}
 
 
+@on_the_stages_loop
 async def test_bad_input_16(own_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A foreign session answers exactly as one that never was."""
     with monkeypatch.context() as elsewhere:
